@@ -76,7 +76,7 @@ TSAN_OBJECTS = race event port pump handle fd thread sync slist
 # Those in which threads meet; two adapters on one worker, as in the storm: what changes hands between
 # two is moved by a driver of DPDK's that ThreadSanitizer does not see.
 TSAN_ND2 = threads notify windows listen srq regions posts disconnect provider apart
-TSAN_NDK = callbacks connect data graphs objects races
+TSAN_NDK = callbacks connect data graphs objects pages races
 
 # seconds, build directory
 STORM = tests/clients/storm

@@ -3,6 +3,8 @@
  * NDK_MR: regions of memory that a request registers, and regions that a work request registers
  * fast. Start with ndk_create_mr().
  */
+#include <stdlib.h>
+
 #include <ntstatus.h>
 
 #include "ndk.h"
@@ -34,12 +36,38 @@ run_register(struct ndk_request *request)
 	struct ndk_mr *mr = plx_list_entry(request->object, struct ndk_mr, object);
 	enum plx_status status = PLX_STATE;
 
-	if (mr->mr == NULL)
+	if (mr->mr == NULL && request->page == NULL)
 		status = plx_mr_register(mr->pd->pd, request->memory, request->length,
 					 request->access, &mr->mr);
+	else if (mr->mr == NULL)
+		status =
+			plx_mr_register_pages(mr->pd->pd, (uintptr_t)request->memory, request->page,
+					      request->length, request->access, &mr->mr);
+	free(request->page);
 	if (status == PLX_OK)
 		atomic_store(&mr->token, plx_mr_key(mr->mr).v);
 	return ndk_call_status(status);
+}
+
+/* The consumer may change its MDLs when the call has returned.
+ * @param page [out] NULL: the memory is contiguous, and at the address of the MDLs */
+static NTSTATUS
+find_memory(MDL *mdl, SIZE_T length, void **memory, uint64_t **page)
+{
+	struct ndk_range range;
+	NTSTATUS status = ndk_mdl_range(mdl, length, &range);
+
+	if (status != STATUS_SUCCESS)
+		return status;
+	*memory = range.va;
+	*page = NULL;
+	if (range.plain)
+		return STATUS_SUCCESS;
+	*page = malloc(range.pages * sizeof(**page));
+	if (*page == NULL)
+		return STATUS_INSUFFICIENT_RESOURCES;
+	ndk_mdl_pages(mdl, length, *page);
+	return STATUS_SUCCESS;
 }
 
 static NTSTATUS
@@ -49,20 +77,23 @@ register_mr(NDK_MR *face, MDL *mdl, SIZE_T length, ULONG flags, NDK_FN_REQUEST_C
 	struct ndk_mr *mr = ndk_mr_of(face);
 	struct ndk_request *request;
 	NTSTATUS status;
+	uint64_t *page;
 	void *memory;
 
 	if (mr->fast)
 		return STATUS_INVALID_DEVICE_REQUEST;
-	status = flags & ~(ULONG)MR_FLAGS ? STATUS_INVALID_PARAMETER
-					  : ndk_mdl_memory(mdl, length, &memory);
-	if (status == STATUS_SUCCESS && length > ndk_limits(&mr->object)->MaxRegistrationSize)
-		status = STATUS_INVALID_PARAMETER;
+	if (flags & ~(ULONG)MR_FLAGS || length > ndk_limits(&mr->object)->MaxRegistrationSize)
+		return STATUS_INVALID_PARAMETER;
+	status = find_memory(mdl, length, &memory, &page);
 	if (status != STATUS_SUCCESS)
 		return status;
 	request = ndk_request_make(&mr->object, run_register, done, context);
-	if (request == NULL)
+	if (request == NULL) {
+		free(page);
 		return STATUS_INSUFFICIENT_RESOURCES;
+	}
 	request->memory = memory;
+	request->page = page;
 	request->length = length;
 	request->access = access_of(flags);
 	return ndk_request_begin(request);

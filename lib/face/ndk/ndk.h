@@ -162,6 +162,7 @@ struct ndk_request {
 		};
 		struct {
 			void *memory;
+			uint64_t *page; /* owned by the function that runs; NULL: none */
 			SIZE_T length;
 			ULONG access;
 		};
@@ -375,9 +376,18 @@ NTSTATUS ndk_create_qp_with_srq(NDK_PD *pd, NDK_CQ *receive_cq, NDK_CQ *initiato
 				ULONG inline_bytes, NDK_FN_CREATE_COMPLETION created, PVOID context,
 				NDK_QP **out);
 
-/** The memory of a chain of MDLs, which must follow each other without a gap.
+/* What a chain of MDLs describes. */
+struct ndk_range {
+	void *va; /* an index: the memory is where the pages are */
+	uint64_t pages;
+	bool plain; /* it is at `va` */
+};
+
+/** Check that the chain is one range of virtual addresses, and has a page for each part of it.
  * Errors: STATUS_INVALID_PARAMETER */
-NTSTATUS ndk_mdl_memory(const MDL *mdl, SIZE_T length, void **memory);
+NTSTATUS ndk_mdl_range(MDL *mdl, SIZE_T length, struct ndk_range *range);
+/** The addresses of the pages of such a chain. @param page [range.pages] */
+void ndk_mdl_pages(MDL *mdl, SIZE_T length, uint64_t *page);
 
 /* post.c: the requests of a queue pair's table */
 NTSTATUS ndk_send(NDK_QP *qp, PVOID context, CONST NDK_SGE *sgl, ULONG sges, ULONG flags);

@@ -17,6 +17,10 @@ _Static_assert(offsetof(NDK_SGE, Length) == offsetof(struct plx_sge, length), "l
 _Static_assert(offsetof(NDK_SGE, MemoryRegionToken) == offsetof(struct plx_sge, key), "tokens");
 _Static_assert(sizeof(UINT32) == sizeof(struct plx_key), "a token is a key");
 
+/* So is an array of logical addresses one of the addresses of pages. */
+_Static_assert(sizeof(NDK_LOGICAL_ADDRESS) == sizeof(uint64_t), "addresses are as long");
+_Static_assert(PAGE_SIZE == PLX_PAGE_BYTES, "and pages, too");
+
 #define ALL_FLAGS   (NDK_OP_FLAG_SILENT_SUCCESS | NDK_OP_FLAG_READ_FENCE | NDK_OP_FLAG_DEFER)
 #define SEND_FLAGS  (ALL_FLAGS | NDK_OP_FLAG_SEND_AND_SOLICIT_EVENT | NDK_OP_FLAG_INLINE)
 #define WRITE_FLAGS (ALL_FLAGS | NDK_OP_FLAG_INLINE)
@@ -227,17 +231,6 @@ ndk_bind(NDK_QP *face, PVOID context, NDK_MR *mr_face, NDK_MW *mw_face, PVOID ad
 	return STATUS_SUCCESS;
 }
 
-/* A process has one address space: the pages of contiguous memory follow each other.
- * Returns: NULL: they do not */
-static void *
-contiguous(CONST NDK_LOGICAL_ADDRESS *page, ULONG pages, ULONG fbo)
-{
-	for (ULONG i = 1; i < pages; i++)
-		if (page[i].QuadPart != page[0].QuadPart + (LONGLONG)i * PAGE_SIZE)
-			return NULL;
-	return (void *)((uintptr_t)page[0].QuadPart + fbo);
-}
-
 static uint32_t
 fast_access(ULONG flags)
 {
@@ -280,11 +273,12 @@ ndk_fast_register(NDK_QP *face, PVOID context, NDK_MR *mr_face, ULONG pages,
 		.flags = flags_of(flags),
 		.mr = mr->mr,
 		.va = (uintptr_t)base,
-		.memory = contiguous(page, pages, fbo),
 		.length = length,
 		.access = fast_access(flags),
+		.page = (const uint64_t *)(const void *)page,
+		.pages = pages,
 	};
-	posted = reg.memory != NULL ? plx_post_reg(qp->qp, &reg, &key) : PLX_NO_KEY;
+	posted = plx_post_reg(qp->qp, &reg, &key);
 	if (posted != PLX_OK)
 		return refuse(qp, ndk_refusal(posted));
 	atomic_store(&mr->token, key.v);

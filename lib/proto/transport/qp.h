@@ -336,8 +336,8 @@ int sge_resolve(const struct plx_rc *qp, const struct sge_source *source, uint32
 
 /* Resolve a range that is in pieces (PLX_KEY_PIECES), checking the key for each page: as
  * key_resolve(). */
-int key_pieces(const struct plx_rc *qp, struct plx_key key, uint64_t va, uint32_t bytes,
-	       struct plx_access need, struct plx_iov *out, struct plx_access *common);
+PLX_COLD int key_pieces(const struct plx_rc *qp, struct plx_key key, uint64_t va, uint32_t bytes,
+			struct plx_access need, struct plx_iov *out, struct plx_access *common);
 
 /*
  * Resolve [va, va + bytes) of a key into host ranges.
