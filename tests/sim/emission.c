@@ -20,6 +20,8 @@ content_check(struct world *world, const struct side *source, const struct op *o
 		uint32_t piece;
 		uint64_t va = sges_at(op->sge, op->sges, offset, &piece);
 
+		if (piece > slab_rest(slab, va))
+			piece = (uint32_t)slab_rest(slab, va);
 		if (piece > bytes)
 			piece = bytes;
 		if (piece == 0 || memcmp(src, slab_host(slab, va), piece) != 0)
@@ -356,7 +358,7 @@ check_read_response(struct side *side, const struct plx_pkt *pkt, const uint8_t 
 			 grant_opinion(op->target, op->rkey, side, op->remote_va + offset, bytes,
 				       PLX_ACCESS_REMOTE_READ) != OPINION_NO,
 			 "I3", "a READ response from memory that is not granted");
-		if (memcmp(payload, slab_shadow(op->target->slab, op->remote_va + offset), bytes))
+		if (!slab_expects(op->target->slab, op->remote_va + offset, payload, bytes))
 			sim_fail(world, SIM_WRONG, "I2", WRONG_CORRUPT,
 				 "a READ response at offset %u of request #%" PRIu64
 				 " is not what memory holds",

@@ -18,21 +18,12 @@ evil_judge(struct world *world, struct side *side, const struct plx_pkt *pkt,
 }
 
 static bool
-inside(const struct slab *slab, uint64_t va, uint64_t length, const uint8_t *dst, uint32_t bytes)
-{
-	const uint8_t *base = slab->bytes + (va - slab->va);
-
-	return dst >= base && (uint64_t)(dst - base) <= length &&
-	       bytes <= length - (uint64_t)(dst - base);
-}
-
-static bool
 granted(const struct grant *grant, const struct side *side, const uint8_t *dst, uint32_t bytes,
 	uint8_t need)
 {
 	return grant->exists && grant->state != GRANT_DEAD && grant->domain == side->domain &&
 	       (grant->access.bits & need) != 0 &&
-	       inside(grant->slab, grant->va, grant->length, dst, bytes);
+	       slab_contains(grant->slab, grant->va, grant->length, dst, bytes);
 }
 
 /* Does any valid key allow the peer to write there through this QP? */
@@ -74,7 +65,8 @@ granted_local(const struct side *side, const uint8_t *dst, uint32_t bytes)
 		const struct receive *slot = &rx->slots[i];
 
 		for (uint32_t j = 0; slot->state != RECEIVE_FREE && j < slot->sges; j++) {
-			if (inside(rx->slab, slot->sge[j].va, slot->sge[j].length, dst, bytes))
+			if (slab_contains(rx->slab, slot->sge[j].va, slot->sge[j].length, dst,
+					  bytes))
 				return true;
 		}
 	}
@@ -82,7 +74,8 @@ granted_local(const struct side *side, const uint8_t *dst, uint32_t bytes)
 		const struct op *op = &side->ops[i & (side->op_room - 1)];
 
 		for (uint32_t j = 0; waits_for_answer(op->kind) && j < op->sges; j++) {
-			if (inside(side->landing, op->sge[j].va, op->sge[j].length, dst, bytes))
+			if (slab_contains(side->landing, op->sge[j].va, op->sge[j].length, dst,
+					  bytes))
 				return true;
 		}
 	}
@@ -98,8 +91,8 @@ follow(struct station *station, const uint8_t *dst, const void *bytes, uint32_t 
 	plx_list_for_each (node, after, &station->slabs) {
 		struct slab *slab = plx_list_entry(node, struct slab, link);
 
-		if (inside(slab, slab->va, slab->size, dst, count)) {
-			memcpy(slab->shadow + (dst - slab->bytes), bytes, count);
+		if (slab_contains(slab, slab->va, slab->size, dst, count)) {
+			memcpy(slab_shadow_of(slab, dst), bytes, count);
 			return;
 		}
 	}

@@ -10,10 +10,15 @@
 static struct plx_region_attr
 region_attr(const struct grant *grant)
 {
-	return (struct plx_region_attr){.va = grant->va,
-					.host = slab_host(grant->slab, grant->va),
-					.length = grant->length,
-					.access = grant->access};
+	const struct slab *slab = grant->slab;
+	struct plx_region_attr attr = {
+		.va = grant->va, .length = grant->length, .access = grant->access};
+
+	if (slab->page != NULL)
+		attr.page = slab->page + (grant->va / PLX_PAGE_BYTES - slab->va / PLX_PAGE_BYTES);
+	else
+		attr.host = slab_host(slab, grant->va);
+	return attr;
 }
 
 /* What the caller filled in (kind, domain, access, slab, va, length) becomes a key. */

@@ -14,7 +14,8 @@
 static const char usage_text[] =
 	"usage: plx-sim [--engine|--cm] [--seeds N] [--first S] [--ops N] [--profile NAME] [--jobs "
 	"N]\n"
-	"               [--trace] [--twice] [--expect-coverage] [--canary wrong|stuck|crash]\n"
+	"               [--pages] [--trace] [--twice] [--expect-coverage]\n"
+	"               [--canary wrong|stuck|crash]\n"
 	"       plx-sim --shrink SEED [--ops N] [--profile NAME] [--script FILE]\n"
 	"exit: 0 passed, 2 an invariant does not hold, 3 something does not end,\n"
 	"      4 usage, 134 a crash\n";
@@ -102,6 +103,8 @@ flag(struct sim_options *options, const char *name)
 		options->engine = true;
 	else if (strcmp(name, "--cm") == 0)
 		options->cm = true;
+	else if (strcmp(name, "--pages") == 0)
+		options->pages = true;
 	else if (strcmp(name, "--twice") == 0)
 		options->twice = true;
 	else if (strcmp(name, "--expect-coverage") == 0)
@@ -130,6 +133,8 @@ main(int argc, char **argv)
 	if ((options.engine || options.cm) &&
 	    (options.shrink || options.canary != SIM_CANARY_NONE || options.engine == options.cm))
 		usage(); /* wire scripts and canaries are about single queue pairs */
+	if (options.pages && (options.engine || options.cm || options.shrink))
+		usage(); /* wire scripts know contiguous memory only */
 	if (options.seeds < options.jobs)
 		options.jobs = (uint32_t)options.seeds;
 	return options.shrink ? shrink_run(&options) : jobs_run(&options);

@@ -21,10 +21,17 @@ static void
 gather(const struct side *side, const struct op *op, uint8_t *out)
 {
 	for (uint32_t i = 0; i < op->sges; i++) {
-		const struct plx_sge *sge = &op->sge[i];
+		const struct slab *slab = &side->station->source_slab;
+		uint64_t va = op->sge[i].va, left = op->sge[i].length, take;
 
-		memcpy(out, slab_host(&side->station->source_slab, sge->va), sge->length);
-		out += sge->length;
+		for (; left > 0; left -= take) {
+			take = slab_rest(slab, va);
+			if (take > left)
+				take = left;
+			memcpy(out, slab_host(slab, va), take);
+			out += take;
+			va += take;
+		}
 	}
 }
 

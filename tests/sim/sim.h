@@ -58,6 +58,7 @@ struct sim_options {
 	bool trace, expect_coverage, twice, shrink;
 	bool engine; /* whole engines: tests/sim/fleet */
 	bool cm;     /* managers of connections: tests/sim/cm */
+	bool pages;  /* memory is pages in any order; with single queue pairs only */
 	enum sim_canary canary;
 	const char *script_path; /* where the shrinker writes; NULL: standard output */
 	const char *program;
@@ -172,6 +173,10 @@ struct slab {
 	uint32_t size;
 	uint64_t va; /* of bytes[0], in every region on it */
 	bool constant;
+	/* --pages: byte i of page k is at byte i of page[k] and of shadow_page[k]; NULL: in one
+	 * piece */
+	uint64_t *page;
+	uint8_t **shadow_page;
 };
 
 enum grant_kind {
@@ -575,6 +580,8 @@ sim_fail(struct world *world, enum sim_exit how, const char *name, enum wrong wr
 static inline const char *
 sim_subject_option(const struct sim_options *options)
 {
+	if (options->pages)
+		return " --pages";
 	return options->cm ? " --cm" : options->engine ? " --engine" : "";
 }
 
@@ -651,6 +658,17 @@ uint8_t *source_bytes(void); /* SIM_SOURCE_BYTES, read-only */
 struct slab *slab_create(struct station *station, struct plx_prng *prng, uint32_t size);
 void slab_destroy(struct station *station, struct slab *slab);
 void slab_check(struct world *world, const struct slab *slab);
+void slab_scatter_source(struct slab *slab);
+void slab_fill(struct slab *slab, const uint8_t *bytes, uint32_t count);
+/** Bytes from `va` on that are in one piece. */
+uint64_t slab_rest(const struct slab *slab, uint64_t va);
+/** Is [host, host + bytes) the memory of a part of [va, va + length)? */
+bool slab_contains(const struct slab *slab, uint64_t va, uint64_t length, const uint8_t *host,
+		   uint32_t bytes);
+/** Does the shadow have these bytes? */
+bool slab_expects(const struct slab *slab, uint64_t va, const uint8_t *bytes, uint32_t count);
+/** The shadow of a byte of the memory. */
+uint8_t *slab_shadow_of(const struct slab *slab, const uint8_t *host);
 uint8_t *slab_host(const struct slab *slab, uint64_t va);
 uint8_t *slab_shadow(const struct slab *slab, uint64_t va);
 /** Where byte `offset` of an SGE list lies, and how many follow there in one piece. */

@@ -26,18 +26,19 @@ slots_needed(const struct world *world, uint32_t index, bool roomy)
 static void
 public_memory(struct station *station, struct plx_prng *prng)
 {
+	static const uint8_t zeros[SIM_ATOMIC_WORDS * sizeof(uint64_t)];
 	struct world *world = station->world;
 	uint32_t size = world->config.message_max + 4096;
 	struct slab *slab = slab_create(station, prng, size);
 
-	memcpy(slab->bytes, source_bytes(), size);
-	memcpy(slab->shadow, source_bytes(), size);
-	memset(slab->bytes, 0, SIM_ATOMIC_WORDS * sizeof(uint64_t));
-	memset(slab->shadow, 0, SIM_ATOMIC_WORDS * sizeof(uint64_t));
+	slab_fill(slab, source_bytes(), size);
+	slab_fill(slab, zeros, sizeof(zeros));
 	station->public_slab = slab;
 	station->source_slab =
 		(struct slab){.bytes = source_bytes(), .size = SIM_SOURCE_BYTES, .constant = true};
 	station->source_slab.va = (plx_prng_next(prng) >> 1) & ~UINT64_C(7);
+	if (world->options->pages)
+		slab_scatter_source(&station->source_slab);
 	for (uint8_t i = 0; i < SIM_DOMAINS; i++) {
 		station->public_grant[i] = (struct grant){
 			.domain = i,
@@ -101,6 +102,8 @@ station_destroy(struct station *station)
 		grant_retire(station, &station->source_grant[i]);
 	}
 	slab_destroy(station, station->public_slab);
+	free(station->source_slab.page);
+	free(station->source_slab.shadow_page);
 	PLX_ASSERT(plx_list_empty(&station->slabs));
 	sim_must(world, plx_mem_in_use(mem) == 0, "I7",
 		 "%u slots of the key table are in use at rest", plx_mem_in_use(mem));
