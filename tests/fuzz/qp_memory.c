@@ -6,7 +6,15 @@
  */
 #include "qp_world.h"
 
+enum {
+	BEFORE_PAGE = 64, /* bytes of a region on the first of its two pages */
+};
+
 static uint8_t arena[WORLD_REGIONS][WORLD_REGION_BYTES] __attribute__((aligned(8)));
+
+/* For regions whose pages are apart, and in the other order. */
+static uint8_t papers[WORLD_REGIONS][3][PLX_PAGE_BYTES] __attribute__((aligned(PLX_PAGE_BYTES)));
+static uint64_t pages[WORLD_REGIONS][2];
 
 static void
 keep_old_key(struct world *w, struct plx_key key)
@@ -143,6 +151,30 @@ world_inside(const uint8_t *first, uint64_t bytes, const uint8_t *base, uint64_t
 	return at >= from && bytes <= length && at - from <= length - bytes;
 }
 
+/* Is [first, first + bytes) the memory of a part of [va, va + length), which is in the region? */
+static bool
+holds(const struct plx_region_attr *region, uint64_t va, uint64_t length, const uint8_t *first,
+      uint64_t bytes)
+{
+	uint64_t first_page = PLX_PAGE_BYTES - va % PLX_PAGE_BYTES;
+	const uint64_t *page = region->page;
+
+	if (page == NULL)
+		return world_inside(first, bytes, region->host + (va - region->va), length);
+	if (va / PLX_PAGE_BYTES == region->va / PLX_PAGE_BYTES) {
+		const uint8_t *from = (uint8_t *)(uintptr_t)page[0] + va % PLX_PAGE_BYTES;
+
+		if (world_inside(first, bytes, from, length < first_page ? length : first_page))
+			return true;
+		if (length <= first_page)
+			return false;
+		va += first_page;
+		length -= first_page;
+	}
+	return world_inside(first, bytes, (uint8_t *)(uintptr_t)page[1] + va % PLX_PAGE_BYTES,
+			    length);
+}
+
 /* Does any key grant [first, first + bytes) to our QP with this right? Without one: any key does.
  */
 bool
@@ -152,7 +184,7 @@ world_grants(const struct world *w, const uint8_t *first, uint64_t bytes, uint8_
 		const struct world_region *region = &w->regions[i];
 
 		if (region->live && region->ours && (region->attr.access.bits & right) == right &&
-		    world_inside(first, bytes, region->attr.host, region->attr.length))
+		    holds(&region->attr, region->attr.va, region->attr.length, first, bytes))
 			return true;
 	}
 	for (uint32_t i = 0; i < WORLD_WINDOWS; i++) {
@@ -160,15 +192,26 @@ world_grants(const struct world *w, const uint8_t *first, uint64_t bytes, uint8_
 		const struct plx_region_attr *region = &w->regions[WORLD_REGIONS - 1].attr;
 
 		if (window->bound && window->ours && (window->attr.access.bits & right) == right &&
-		    world_inside(first, bytes, region->host + (window->attr.va - region->va),
-				 window->attr.length))
+		    holds(region, window->attr.va, window->attr.length, first, bytes))
 			return true;
 	}
 	return false;
 }
 
+/* The region's two pages: its memory is not where it was. */
+static void
+tear(uint32_t index, struct plx_region_attr *attr)
+{
+	pages[index][0] = (uintptr_t)papers[index][2];
+	pages[index][1] = (uintptr_t)papers[index][0];
+	attr->va += PLX_PAGE_BYTES - BEFORE_PAGE;
+	attr->host = NULL;
+	attr->page = pages[index];
+}
+
+/* @param torn a bit for each region whose pages are apart */
 void
-world_regions_make(struct world *w)
+world_regions_make(struct world *w, uint8_t torn)
 {
 	static const struct {
 		uint8_t access;
@@ -192,6 +235,8 @@ world_regions_make(struct world *w)
 			.length = WORLD_REGION_BYTES,
 			.access = {kinds[i].access},
 		};
+		if (torn >> i & 1)
+			tear(i, &w->regions[i].attr);
 		region_register(w, &w->regions[i]);
 	}
 	for (uint32_t i = 0; i < WORLD_WINDOWS; i++)

@@ -453,7 +453,7 @@ world_reset(struct world *w, const uint8_t choice[16])
 	w->mem = plx_mem_init(mem_memory, WORLD_SLOTS, &secret);
 	CHECK(plx_domain_create(w->mem, &w->domain) == PLX_OK);
 	CHECK(plx_domain_create(w->mem, &w->other) == PLX_OK);
-	world_regions_make(w);
+	world_regions_make(w, choice[14]);
 	caps_and_attr(w, choice);
 	bytes = plx_rq_bytes(w->rq_depth, w->rq_sges);
 	CHECK(bytes > 0 && bytes <= sizeof(rq_memory));

@@ -111,7 +111,7 @@ uint32_t world_packets(const struct world *w, uint32_t bytes);
 enum plx_verdict world_give(struct world *w, const struct plx_pkt *pkt);
 
 /* qp_memory.c */
-void world_regions_make(struct world *w);
+void world_regions_make(struct world *w, uint8_t torn);
 /** Does any key grant [first, first + bytes) to our QP with this right? With 0: does any key? */
 bool world_grants(const struct world *w, const uint8_t *first, uint64_t bytes, uint8_t right);
 bool world_inside(const uint8_t *first, uint64_t bytes, const uint8_t *base, uint64_t length);
