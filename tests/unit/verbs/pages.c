@@ -387,6 +387,30 @@ a_queue_pair_that_ends_returns_its_lists(void **state)
 	}
 }
 
+/* A refused post has no list: it may be tried as often as its poster likes. */
+static void
+a_refused_post_takes_no_list(void **state)
+{
+	struct pair *pair = pair_open_apart();
+	struct paper paper = paper_make();
+	struct plx_mr *mr = fast_region(&pair->b, PAGES);
+	const struct plx_reg reg = registration(mr, &paper, BASE, PLX_PAGE_BYTES + 1);
+	struct pair_options options = pair_usual();
+	struct plx_key key = {0};
+
+	(void)state;
+	for (int i = 0; i < 2 * PLX_FAST_LISTS; i++)
+		assert_int_equal(try_reg(pair->b.qp, &reg, &key), PLX_STATE);
+	assert_int_equal(key.v, 0);
+	pair_join(pair->a.qp, pair->b.qp, &options.attr);
+	key = post_reg(pair->b.qp, &reg);
+	pair_expect(pair->b.send_cq, 7, PLX_WC_SUCCESS);
+	write_and_read(pair, &paper, BASE, key, PLX_PAGE_BYTES + 1);
+	assert_int_equal(plx_mr_deregister(mr), PLX_OK);
+	free(paper.memory);
+	pair_close(pair);
+}
+
 int
 main(void)
 {
@@ -398,6 +422,7 @@ main(void)
 		PAIR_TEST(a_wrong_registration_is_refused),
 		PAIR_TEST(lists_run_out_with_full_and_come_back),
 		PAIR_TEST(a_queue_pair_that_ends_returns_its_lists),
+		PAIR_TEST(a_refused_post_takes_no_list),
 	};
 
 	return pair_run("verbs_pages", tests, PLX_COUNT_OF(tests));

@@ -226,6 +226,64 @@ a_message_of_most_pieces_is_one_packet(void **state)
 	close_stage(&stage);
 }
 
+/* The same for a datagram, whose header has pieces of its own. */
+static void
+a_datagram_falls_into_most_pieces(void **state)
+{
+	enum {
+		HEADS = PLX_UD_HEADER_BYTES / 4,
+		BODIES = PLX_SGE_MAX - HEADS,
+		BODY = 600,
+	};
+	static const uint8_t ip[PLX_IPV4_BYTES] = {0x45};
+	const struct plx_rc_caps caps = {.sq_depth = 1};
+	const struct plx_ud_attr attr = {.mtu = PLX_MTU_MAX, .pkey = PLX_PKEY_DEFAULT};
+	struct plx_pkt pkt = {.opcode = PLX_UD_SEND_ONLY,
+			      .pkey = PLX_PKEY_DEFAULT,
+			      .payload_bytes = BODIES * BODY};
+	uint8_t payload[BODIES * BODY];
+	struct plx_sge recv[PLX_SGE_MAX];
+	struct stage stage = {0};
+	struct plx_ud_ids ids;
+	struct plx_ud *ud;
+	void *block;
+
+	(void)state;
+	open_stage(&stage, PLX_MTU_MAX, 0, 0);
+	block = test_block(plx_ud_bytes(&caps));
+	ids = (struct plx_ud_ids){.qpn = 0x300,
+				  .domain = stage.pair.domain,
+				  .mem = stage.pair.mem,
+				  .rq = stage.pair.side[1].rq};
+	ud = plx_ud_init(block, &caps, &ids);
+	assert_int_equal(plx_ud_modify(ud, PLX_QP_INIT, NULL), PLX_OK);
+	assert_int_equal(plx_ud_modify(ud, PLX_QP_RTR, &attr), PLX_OK);
+	for (uint32_t i = 0; i < PLX_SGE_MAX; i++)
+		recv[i] = sge_of(&stage.to, (i + 1) * 4096ull - 2, i < HEADS ? 4 : BODY);
+	for (uint32_t i = 0; i < sizeof(payload); i++)
+		payload[i] = content(i);
+	pkt.payload = payload;
+	assert_int_equal(plx_rc_post_recv(plx_ud_base(ud), 0, recv, PLX_SGE_MAX), PLX_OK);
+	plx_actions_reset(&stage.pair.out);
+	assert_int_equal(plx_ud_on_packet(ud, &pkt, ip, &stage.pair.out), PLX_VERDICT_ACCEPT);
+	assert_int_equal(stage.pair.out.count, 2 * PLX_SGE_MAX + 1);
+	for (uint32_t i = 0; i < stage.pair.out.count; i++)
+		plx_action_apply_memory(&stage.pair.out.list[i]);
+	for (uint32_t i = 0; i < PLX_SGE_MAX; i++)
+		for (uint32_t k = 0; k < recv[i].length; k++) {
+			uint8_t *byte = byte_of(&stage.to, (i + 1) * 4096ull - 2 + k);
+
+			if (i >= HEADS)
+				assert_int_equal(*byte, content((i - HEADS) * BODY + k));
+			else /* 20 bytes of nothing, and the IP header */
+				assert_int_equal(*byte, i * 4 + k == 20 ? 0x45 : 0);
+			*byte = GUARD;
+		}
+	check(&stage.to, 0, 0);
+	free(block);
+	close_stage(&stage);
+}
+
 static uint64_t
 load(const struct scattered *memory, uint64_t at)
 {
@@ -622,6 +680,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(writes_and_reads_cross_pages),
 		cmocka_unit_test(a_message_of_most_pieces_is_one_packet),
+		cmocka_unit_test(a_datagram_falls_into_most_pieces),
 		cmocka_unit_test(atomics_reach_the_ends_of_pages),
 		cmocka_unit_test(one_byte_beyond_is_refused_before_any_is_placed),
 		cmocka_unit_test(a_local_range_beyond_the_region_fails_its_request),
