@@ -84,8 +84,21 @@ plx_slot_alloc(struct plx_mem *mem, struct plx_domain domain, enum plx_slot_kind
 	__atomic_store_n(&slot->retired, false, __ATOMIC_RELAXED);
 	if (kind == PLX_SLOT_REGION)
 		__atomic_store_n(&slot->lists, NULL, __ATOMIC_RELEASE);
-	slot->promised = 0;
 	return number;
+}
+
+/*
+ * Lives that were promised and never began cannot begin any more: a request that outlives its
+ * region must not register the next one in the slot.
+ */
+static void
+skip_promised(struct plx_slot *slot)
+{
+	uint64_t life = __atomic_load_n(&slot->life, __ATOMIC_RELAXED);
+
+	if (slot->promised != 0 && (int32_t)(slot->promised - (uint32_t)(life >> 32)) > 0)
+		__atomic_store_n(&slot->life, (uint64_t)slot->promised << 32, __ATOMIC_RELEASE);
+	slot->promised = 0;
 }
 
 void
@@ -98,6 +111,7 @@ plx_slot_free(struct plx_mem *mem, uint32_t number)
 	PLX_ASSERT(in_use > 0 && mem->domain[slot->domain - 1].slots > 0);
 	mem->domain[slot->domain - 1].slots--;
 	__atomic_store_n(&slot->kind, PLX_SLOT_FREE, __ATOMIC_RELEASE);
+	skip_promised(slot);
 	free_ring(mem)[last] = number;
 	__atomic_store_n(&mem->in_use, in_use - 1, __ATOMIC_RELAXED);
 }

@@ -107,6 +107,32 @@ what_is_wrong_is_refused(void **state)
 	box_close(box);
 }
 
+/* A request that outlives its region is refused, though the next one in the slot has the life that
+ * was promised. */
+static void
+a_promise_is_not_for_the_next_region_of_the_slot(void **state)
+{
+	struct box *box = box_open(2, 5);
+	struct plx_region region = reserve(box), other = reserve(box), next;
+	struct plx_promise stale[2] = {promise_of(box, region), promise_of(box, region)}, good;
+
+	(void)state;
+	box_drop_region(box, region);
+	next = reserve(box);
+	assert_int_equal(next.slot, region.slot);
+	for (int i = 0; i < 2; i++)
+		REFUSED(box, PLX_STATE, fulfil(box, stale[i]));
+	good = promise_of(box, next);
+	for (int i = 0; i < 2; i++) {
+		assert_int_not_equal(good.key.v, stale[i].key.v);
+		REFUSED(box, PLX_STATE, fulfil(box, stale[i]));
+	}
+	assert_int_equal(fulfil(box, good), PLX_OK);
+	box_drop_region(box, next);
+	box_drop_region(box, other);
+	box_close(box);
+}
+
 /* ---- a region that goes while an engine registers it ---- */
 
 enum {
@@ -167,6 +193,7 @@ main(void)
 		cmocka_unit_test(a_promised_key_is_valid_when_it_is_fulfilled),
 		cmocka_unit_test(a_promise_may_be_skipped),
 		cmocka_unit_test(what_is_wrong_is_refused),
+		cmocka_unit_test(a_promise_is_not_for_the_next_region_of_the_slot),
 		cmocka_unit_test(a_key_does_not_outlive_its_region),
 	};
 
