@@ -250,6 +250,21 @@ contiguous_memory_is_one_page(void **state)
 }
 
 static void
+pages_that_follow_each_other_are_found(void **state)
+{
+	uint64_t page[3] = {FIRST, FIRST + PLX_PAGE_BYTES, FIRST + 2 * PLX_PAGE_BYTES};
+
+	(void)state;
+	assert_true(plx_pages_are_contiguous(page, 1));
+	assert_true(plx_pages_are_contiguous(page, 3));
+	page[2] += PLX_PAGE_BYTES;
+	assert_true(plx_pages_are_contiguous(page, 2));
+	assert_false(plx_pages_are_contiguous(page, 3));
+	page[1] = FIRST - PLX_PAGE_BYTES;
+	assert_false(plx_pages_are_contiguous(page, 2));
+}
+
+static void
 wrong_pages_are_refused(void **state)
 {
 	static const uint64_t wrong[] = {0, 1, FIRST + 8, FIRST + 4095, UINT64_MAX};
@@ -576,6 +591,7 @@ main(void)
 		cmocka_unit_test(a_window_has_its_part_of_the_pages),
 		cmocka_unit_test(a_check_of_nothing_asks_for_key_and_right),
 		cmocka_unit_test(contiguous_memory_is_one_page),
+		cmocka_unit_test(pages_that_follow_each_other_are_found),
 		cmocka_unit_test(wrong_pages_are_refused),
 		cmocka_unit_test(a_list_in_use_is_not_overwritten),
 		cmocka_unit_test(an_ended_life_returns_its_list),
