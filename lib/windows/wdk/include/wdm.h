@@ -7,6 +7,7 @@
 #define PLX_WDK_WDM_H
 
 #include "wdmtypes.h"
+#include "wdmseh.h"
 #include "wdmrtl.h"
 #include "wdmke.h"
 #include "wdmmm.h"
