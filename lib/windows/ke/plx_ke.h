@@ -19,7 +19,7 @@
 bool plx_ke_checks(void);
 
 /** End the process with one sentence on stderr. The callers ask plx_ke_checks() first, or cannot go
- * on. */
+ * on. Tests: tests/unit/windows/ke/rules.c */
 _Noreturn void plx_ke_violation(const char *format, ...) __attribute__((__format__(printf, 1, 2)));
 
 /** Refuse a call above a level, if the checks are on.

@@ -33,7 +33,14 @@ typedef KSTART_ROUTINE *PKSTART_ROUTINE;
 #define MAXIMUM_PRIORITY      32
 
 extern POBJECT_TYPE *PsThreadType PLX_WIN_NAME(PsThreadType);
+extern POBJECT_TYPE *PsProcessType PLX_WIN_NAME(PsProcessType);
 extern PEPROCESS PsInitialSystemProcess PLX_WIN_NAME(PsInitialSystemProcess);
+
+/* Handles that need no ZwClose(). */
+#define NtCurrentProcess() ((HANDLE)(LONG_PTR)-1)
+#define ZwCurrentProcess() NtCurrentProcess()
+#define NtCurrentThread()  ((HANDLE)(LONG_PTR)-2)
+#define ZwCurrentThread()  NtCurrentThread()
 
 /* ---- system threads ---- */
 
@@ -42,7 +49,7 @@ extern PEPROCESS PsInitialSystemProcess PLX_WIN_NAME(PsInitialSystemProcess);
  *
  * @param ThreadHandle     gets a handle, which ZwClose() closes while the thread runs or later
  * @param ObjectAttributes NULL, or attributes without a name
- * @param ProcessHandle    NULL: there is one process
+ * @param ProcessHandle    NULL or ZwCurrentProcess()
  * @param ClientId         NULL, or gets the ids
  * Returns: STATUS_SUCCESS; STATUS_INSUFFICIENT_RESOURCES; STATUS_INVALID_HANDLE (ProcessHandle);
  * STATUS_INVALID_PARAMETER (a name)

@@ -3,8 +3,7 @@
  * Ke and Ex: time, and processors. Times are in units of 100 ns: system time since 1601 in UTC,
  * interrupt time since the machine started. A processor is one that was online when the library
  * first counted them, numbered without gaps; a group has 64.
- * Threads: every call from any thread, at any IRQL. Tests: tests/unit/windows/ke/clock.c,
- * tests/unit/windows/ke/processor.c
+ * Threads: every call from any thread, at any IRQL. Tests: tests/unit/windows/ke/clock.c
  */
 #ifndef PLX_WDK_WDMTIME_H
 #define PLX_WDK_WDMTIME_H

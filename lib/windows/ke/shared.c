@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Shared spin locks: the count of readers, and a mark of the writer, who sets it before the last
+ * readers have left, so that no others come. Start with acquire_exclusive().
+ */
+#include "ke.h"
+
+#define WRITER ((ULONG)1 << 31)
+
+static ULONG
+load(PEX_SPIN_LOCK lock)
+{
+	return (ULONG)__atomic_load_n(lock, __ATOMIC_RELAXED);
+}
+
+static bool
+replace(PEX_SPIN_LOCK lock, ULONG from, ULONG to)
+{
+	LONG expected = (LONG)from;
+
+	return __atomic_compare_exchange_n(lock, &expected, (LONG)to, false, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
+
+static void
+acquire_shared(const char *call, PEX_SPIN_LOCK lock)
+{
+	unsigned int turns = 0;
+
+	ke_spin_check(call, lock);
+	for (;;) {
+		ULONG now = load(lock);
+
+		if (!(now & WRITER) && replace(lock, now, now + 1))
+			break;
+		ke_relax(&turns);
+	}
+	ke_spin_acquired(lock);
+}
+
+static void
+acquire_exclusive(const char *call, PEX_SPIN_LOCK lock)
+{
+	unsigned int turns = 0;
+
+	ke_spin_check(call, lock);
+	for (;;) {
+		ULONG now = load(lock);
+
+		if (!(now & WRITER) && replace(lock, now, now | WRITER))
+			break;
+		ke_relax(&turns);
+	}
+	while ((ULONG)__atomic_load_n(lock, __ATOMIC_ACQUIRE) != WRITER)
+		ke_relax(&turns);
+	ke_spin_acquired(lock);
+}
+
+static void
+release_shared(const char *call, PEX_SPIN_LOCK lock)
+{
+	ke_spin_release(call, lock);
+	__atomic_fetch_sub(lock, 1, __ATOMIC_RELEASE);
+}
+
+static void
+release_exclusive(const char *call, PEX_SPIN_LOCK lock)
+{
+	ke_spin_release(call, lock);
+	__atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+}
+
+static KIRQL
+raise(const char *call)
+{
+	KIRQL old = ke_self.irql;
+
+	plx_ke_require(call, DISPATCH_LEVEL);
+	ke_self.irql = DISPATCH_LEVEL;
+	return old;
+}
+
+KIRQL
+ExAcquireSpinLockShared(PEX_SPIN_LOCK lock)
+{
+	KIRQL old = raise("ExAcquireSpinLockShared");
+
+	acquire_shared("ExAcquireSpinLockShared", lock);
+	return old;
+}
+
+VOID
+ExReleaseSpinLockShared(PEX_SPIN_LOCK lock, KIRQL old)
+{
+	release_shared("ExReleaseSpinLockShared", lock);
+	ke_lower("ExReleaseSpinLockShared", old);
+}
+
+VOID
+ExAcquireSpinLockSharedAtDpcLevel(PEX_SPIN_LOCK lock)
+{
+	plx_ke_require_least("ExAcquireSpinLockSharedAtDpcLevel", DISPATCH_LEVEL);
+	acquire_shared("ExAcquireSpinLockSharedAtDpcLevel", lock);
+}
+
+VOID
+ExReleaseSpinLockSharedFromDpcLevel(PEX_SPIN_LOCK lock)
+{
+	plx_ke_require_least("ExReleaseSpinLockSharedFromDpcLevel", DISPATCH_LEVEL);
+	release_shared("ExReleaseSpinLockSharedFromDpcLevel", lock);
+}
+
+KIRQL
+ExAcquireSpinLockExclusive(PEX_SPIN_LOCK lock)
+{
+	KIRQL old = raise("ExAcquireSpinLockExclusive");
+
+	acquire_exclusive("ExAcquireSpinLockExclusive", lock);
+	return old;
+}
+
+VOID
+ExReleaseSpinLockExclusive(PEX_SPIN_LOCK lock, KIRQL old)
+{
+	release_exclusive("ExReleaseSpinLockExclusive", lock);
+	ke_lower("ExReleaseSpinLockExclusive", old);
+}
+
+VOID
+ExAcquireSpinLockExclusiveAtDpcLevel(PEX_SPIN_LOCK lock)
+{
+	plx_ke_require_least("ExAcquireSpinLockExclusiveAtDpcLevel", DISPATCH_LEVEL);
+	acquire_exclusive("ExAcquireSpinLockExclusiveAtDpcLevel", lock);
+}
+
+VOID
+ExReleaseSpinLockExclusiveFromDpcLevel(PEX_SPIN_LOCK lock)
+{
+	plx_ke_require_least("ExReleaseSpinLockExclusiveFromDpcLevel", DISPATCH_LEVEL);
+	release_exclusive("ExReleaseSpinLockExclusiveFromDpcLevel", lock);
+}
+
+LOGICAL
+ExTryConvertSharedSpinLockExclusive(PEX_SPIN_LOCK lock)
+{
+	plx_ke_require_least("ExTryConvertSharedSpinLockExclusive", DISPATCH_LEVEL);
+	return replace(lock, 1, WRITER);
+}
