@@ -20,6 +20,7 @@ enum {
 };
 
 struct queue {
+	struct queue *next; /* of those that were started; the list only grows, at its head */
 	LIST_ENTRY dpcs;
 	PKDPC running; /* by its address: its memory may be gone */
 	pthread_t thread;
@@ -32,8 +33,9 @@ struct queue {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct queue *queues[2][QUEUES]; /* ordinary and threaded ones */
-static unsigned int left;               /* queued or running, without the marks of flushes */
-static bool is_default_bound;           /* by plx_ke_dpc_bind() */
+static struct queue *started;
+static unsigned int left;     /* queued or running, without the marks of flushes */
+static bool is_default_bound; /* by plx_ke_dpc_bind() */
 static ULONG default_processor;
 
 static KDEFERRED_ROUTINE reached;
@@ -122,6 +124,8 @@ queue_of(const KDPC *dpc)
 	(*at)->processor = target != NO_TARGET ? target - 1U : default_processor;
 	if (target != NO_TARGET)
 		snprintf(name, sizeof(name), "plx-dpc-%u", target - 1U);
+	(*at)->next = started;
+	started = *at;
 	ke_start_or_stop(serve, *at, name);
 	return *at;
 }
@@ -129,11 +133,11 @@ queue_of(const KDPC *dpc)
 static struct queue *
 running_queue(const KDPC *dpc)
 {
-	for (unsigned int kind = 0; kind < 2; kind++)
-		for (unsigned int i = 0; i < QUEUES; i++)
-			if (queues[kind][i] != NULL && queues[kind][i]->running == dpc)
-				return queues[kind][i];
-	return NULL;
+	struct queue *queue = started;
+
+	while (queue != NULL && queue->running != dpc)
+		queue = queue->next;
+	return queue;
 }
 
 /* The lock is held, and it is in no queue. */
@@ -224,20 +228,17 @@ flush(struct queue *queue)
 VOID
 KeFlushQueuedDpcs(VOID)
 {
+	struct queue *queue;
+
 	plx_ke_require("KeFlushQueuedDpcs", PASSIVE_LEVEL);
 	/* A threaded DPC would wait for itself. */
 	if (ke_self.runs_dpcs)
 		plx_ke_violation("KeFlushQueuedDpcs was called in a DPC, for whose end it waits");
-	for (unsigned int kind = 0; kind < 2; kind++)
-		for (unsigned int i = 0; i < QUEUES; i++) {
-			struct queue *queue;
-
-			pthread_mutex_lock(&lock);
-			queue = queues[kind][i];
-			pthread_mutex_unlock(&lock);
-			if (queue != NULL)
-				flush(queue);
-		}
+	pthread_mutex_lock(&lock);
+	queue = started;
+	pthread_mutex_unlock(&lock);
+	for (; queue != NULL; queue = queue->next)
+		flush(queue);
 }
 
 /* ---- settings ---- */

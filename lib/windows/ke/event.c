@@ -12,6 +12,12 @@ KeInitializeEvent(PRKEVENT event, EVENT_TYPE type, BOOLEAN state)
 		       sizeof(*event), state ? 1 : 0);
 }
 
+static void
+require_event(const char *call, PRKEVENT event)
+{
+	ke_require_object(call, &event->Header, KE_NOTIFICATION_EVENT, KE_SYNCHRONIZATION_EVENT);
+}
+
 LONG
 KeSetEvent(PRKEVENT event, KPRIORITY increment, BOOLEAN wait)
 {
@@ -19,6 +25,7 @@ KeSetEvent(PRKEVENT event, KPRIORITY increment, BOOLEAN wait)
 
 	(void)increment;
 	ke_require_signal("KeSetEvent", wait);
+	require_event("KeSetEvent", event);
 	ke_lock();
 	before = ke_state(&event->Header);
 	ke_set_state(&event->Header, 1);
@@ -34,6 +41,7 @@ KePulseEvent(PRKEVENT event, KPRIORITY increment, BOOLEAN wait)
 
 	(void)increment;
 	ke_require_signal("KePulseEvent", wait);
+	require_event("KePulseEvent", event);
 	ke_lock();
 	before = ke_state(&event->Header);
 	ke_set_state(&event->Header, 1);
@@ -49,6 +57,7 @@ reset(const char *call, PRKEVENT event)
 	LONG before;
 
 	plx_ke_require(call, DISPATCH_LEVEL);
+	require_event(call, event);
 	ke_lock();
 	before = ke_state(&event->Header);
 	ke_set_state(&event->Header, 0);

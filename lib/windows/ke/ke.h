@@ -105,6 +105,9 @@ void ke_signal(DISPATCHER_HEADER *object);
 void ke_header_init(DISPATCHER_HEADER *object, enum ke_type type, size_t bytes, LONG state);
 void ke_set_state(DISPATCHER_HEADER *object, LONG state);
 LONG ke_state(const DISPATCHER_HEADER *object);
+/** Refuse what is no such object, if the checks are on. */
+void ke_require_object(const char *call, const DISPATCHER_HEADER *object, enum ke_type one,
+		       enum ke_type other);
 /** The IRQL rule of calls that signal, with their parameter Wait. */
 void ke_require_signal(const char *call, BOOLEAN wait);
 

@@ -64,6 +64,7 @@ KeReleaseMutex(PRKMUTEX mutex, BOOLEAN wait)
 	LONG before;
 
 	ke_require_signal("KeReleaseMutex", wait);
+	ke_require_object("KeReleaseMutex", &mutex->Header, KE_MUTANT, KE_MUTANT);
 	ke_lock();
 	if (mutex->OwnerThread != thread) {
 		NTSTATUS status = mutex->Abandoned ? STATUS_ABANDONED : STATUS_MUTANT_NOT_OWNED;

@@ -25,6 +25,7 @@ KeReleaseSemaphore(PRKSEMAPHORE semaphore, KPRIORITY increment, LONG adjustment,
 
 	(void)increment;
 	ke_require_signal("KeReleaseSemaphore", wait);
+	ke_require_object("KeReleaseSemaphore", &semaphore->Header, KE_SEMAPHORE, KE_SEMAPHORE);
 	ke_lock();
 	before = ke_state(&semaphore->Header);
 	if (adjustment <= 0 || adjustment > semaphore->Limit - before) {

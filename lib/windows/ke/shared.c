@@ -22,19 +22,28 @@ replace(PEX_SPIN_LOCK lock, ULONG from, ULONG to)
 					   __ATOMIC_RELAXED);
 }
 
+static bool
+try_shared(PEX_SPIN_LOCK lock)
+{
+	ULONG now = load(lock);
+
+	/* Only a writer makes it fail, not another reader. */
+	while (!(now & WRITER)) {
+		if (replace(lock, now, now + 1))
+			return true;
+		now = load(lock);
+	}
+	return false;
+}
+
 static void
 acquire_shared(const char *call, PEX_SPIN_LOCK lock)
 {
 	unsigned int turns = 0;
 
 	ke_spin_check(call, lock);
-	for (;;) {
-		ULONG now = load(lock);
-
-		if (!(now & WRITER) && replace(lock, now, now + 1))
-			break;
+	while (!try_shared(lock))
 		ke_relax(&turns);
-	}
 	ke_spin_acquired(lock);
 }
 
@@ -138,6 +147,28 @@ ExReleaseSpinLockExclusiveFromDpcLevel(PEX_SPIN_LOCK lock)
 {
 	plx_ke_require_least("ExReleaseSpinLockExclusiveFromDpcLevel", DISPATCH_LEVEL);
 	release_exclusive("ExReleaseSpinLockExclusiveFromDpcLevel", lock);
+}
+
+LOGICAL
+ExTryAcquireSpinLockSharedAtDpcLevel(PEX_SPIN_LOCK lock)
+{
+	plx_ke_require_least("ExTryAcquireSpinLockSharedAtDpcLevel", DISPATCH_LEVEL);
+	ke_spin_check("ExTryAcquireSpinLockSharedAtDpcLevel", lock);
+	if (!try_shared(lock))
+		return FALSE;
+	ke_spin_acquired(lock);
+	return TRUE;
+}
+
+LOGICAL
+ExTryAcquireSpinLockExclusiveAtDpcLevel(PEX_SPIN_LOCK lock)
+{
+	plx_ke_require_least("ExTryAcquireSpinLockExclusiveAtDpcLevel", DISPATCH_LEVEL);
+	ke_spin_check("ExTryAcquireSpinLockExclusiveAtDpcLevel", lock);
+	if (!replace(lock, 0, WRITER))
+		return FALSE;
+	ke_spin_acquired(lock);
+	return TRUE;
 }
 
 LOGICAL

@@ -34,6 +34,7 @@ static struct {
 	.head = {.type = &process_type, .holds = 1},
 	/* never signalled: it outlives its threads */
 	.process.header = {.Type = KE_PROCESS,
+			   .Size = sizeof(struct _EPROCESS) / sizeof(LONG),
 			   .WaitListHead = {&process.process.header.WaitListHead,
 					    &process.process.header.WaitListHead}},
 };
@@ -179,6 +180,8 @@ run(void *argument)
 		thread->routine(thread->context);
 	if (plx_ke_checks() && ke_self.irql != PASSIVE_LEVEL)
 		plx_ke_violation("a system thread ended at IRQL %u", ke_self.irql);
+	if (plx_ke_checks() && (ke_self.critical > 0 || ke_self.guarded > 0))
+		plx_ke_violation("a system thread ended in a critical or guarded region");
 	return NULL;
 }
 

@@ -116,6 +116,13 @@ queue_of(clockid_t clock)
 	return queue;
 }
 
+static void
+require_timer(const char *call, PKTIMER timer)
+{
+	plx_ke_require(call, DISPATCH_LEVEL);
+	ke_require_object(call, &timer->Header, KE_NOTIFICATION_TIMER, KE_SYNCHRONIZATION_TIMER);
+}
+
 static BOOLEAN
 set_timer(const char *call, PKTIMER timer, LONGLONG time, LONG period, PKDPC dpc)
 {
@@ -123,7 +130,7 @@ set_timer(const char *call, PKTIMER timer, LONGLONG time, LONG period, PKDPC dpc
 	BOOLEAN was_set;
 	LONGLONG late;
 
-	plx_ke_require(call, DISPATCH_LEVEL);
+	require_timer(call, timer);
 	if (period < 0 && plx_ke_checks())
 		plx_ke_violation("%s was called with a period of %d ms", call, period);
 	ke_lock();
@@ -183,7 +190,7 @@ KeCancelTimer(PKTIMER timer)
 {
 	BOOLEAN was_set;
 
-	plx_ke_require("KeCancelTimer", DISPATCH_LEVEL);
+	require_timer("KeCancelTimer", timer);
 	ke_lock();
 	was_set = remove_if_set(timer);
 	ke_unlock();

@@ -98,6 +98,17 @@ ke_header_init(DISPATCHER_HEADER *object, enum ke_type type, size_t bytes, LONG 
 	ke_list_init(&object->WaitListHead);
 }
 
+void
+ke_require_object(const char *call, const DISPATCHER_HEADER *object, enum ke_type one,
+		  enum ke_type other)
+{
+	/* Zeros would be a notification event, of no size. */
+	if ((object->Size == 0 || (object->Type != one && object->Type != other)) &&
+	    plx_ke_checks())
+		plx_ke_violation("%s: the object at %p is of another kind, or not initialized",
+				 call, (const void *)object);
+}
+
 static bool
 is_signalled_for(const DISPATCHER_HEADER *object, PKTHREAD thread)
 {
@@ -136,7 +147,7 @@ is_waitable(const DISPATCHER_HEADER *object)
 	case KE_THREAD:
 	case KE_NOTIFICATION_TIMER:
 	case KE_SYNCHRONIZATION_TIMER:
-		return object->WaitListHead.Flink != NULL;
+		return object->Size != 0;
 	default:
 		return false;
 	}

@@ -92,6 +92,12 @@ VOID ExAcquireSpinLockExclusiveAtDpcLevel(PEX_SPIN_LOCK SpinLock)
 	PLX_WIN_NAME(ExAcquireSpinLockExclusiveAtDpcLevel);
 VOID ExReleaseSpinLockExclusiveFromDpcLevel(PEX_SPIN_LOCK SpinLock)
 	PLX_WIN_NAME(ExReleaseSpinLockExclusiveFromDpcLevel);
+/** Returns: FALSE: a writer holds it or waits */
+LOGICAL ExTryAcquireSpinLockSharedAtDpcLevel(PEX_SPIN_LOCK SpinLock)
+	PLX_WIN_NAME(ExTryAcquireSpinLockSharedAtDpcLevel);
+/** Returns: FALSE: another thread holds it */
+LOGICAL ExTryAcquireSpinLockExclusiveAtDpcLevel(PEX_SPIN_LOCK SpinLock)
+	PLX_WIN_NAME(ExTryAcquireSpinLockExclusiveAtDpcLevel);
 /** Make the caller, who holds it shared, its writer.
  * Returns: FALSE: there are other readers or a writer waits, and it is held as before */
 LOGICAL ExTryConvertSharedSpinLockExclusive(PEX_SPIN_LOCK SpinLock)

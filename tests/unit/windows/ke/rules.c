@@ -167,6 +167,65 @@ wait_for_nothing_known(void)
 }
 
 static int
+set_a_semaphore_as_an_event(void)
+{
+	static KSEMAPHORE semaphore;
+
+	KeInitializeSemaphore(&semaphore, 0, 1);
+	KeSetEvent((PKEVENT)&semaphore, 0, FALSE);
+	return 0;
+}
+
+static int
+set_an_unknown_timer(void)
+{
+	static KTIMER zeros;
+
+	KeSetTimer(&zeros, ke_in_ms(1), NULL);
+	return 0;
+}
+
+static VOID
+end_in_a_region(PVOID context)
+{
+	(void)context;
+	KeEnterCriticalRegion();
+}
+
+static VOID
+end_raised(PVOID context)
+{
+	(void)context;
+	KeRaiseIrql(APC_LEVEL, &irql);
+}
+
+static int
+end_a_thread_in_a_region(void)
+{
+	ke_join(ke_run(end_in_a_region, NULL));
+	return 0;
+}
+
+static int
+end_a_thread_raised(void)
+{
+	ke_join(ke_run(end_raised, NULL));
+	return 0;
+}
+
+static int
+dereference_too_often(void)
+{
+	static struct {
+		struct ke_object head;
+		char object[1];
+	} nothing;
+
+	ObDereferenceObject(nothing.object);
+	return 0;
+}
+
+static int
 wait_for_too_many(void)
 {
 	PVOID objects[4] = {&event, &event, &event, &event};
@@ -309,6 +368,10 @@ static const struct violation {
 	{{"no-wait", set_and_do_not_wait}, false, {"Wait = TRUE", "not followed by a wait"}},
 	{{"set-wait", set_for_a_wait_at_dispatch_level}, false, {"KeSetEvent", "at 1 and below"}},
 	{{"owner", end_as_an_owner}, false, {"a thread ended as the owner", "mutex"}},
+	{{"kind", set_a_semaphore_as_an_event}, false, {"KeSetEvent", "of another kind"}},
+	{{"end-region", end_a_thread_in_a_region}, false, {"a system thread ended", "region"}},
+	{{"end-raised", end_a_thread_raised}, false, {"a system thread ended", "IRQL 1"}},
+	{{"holds", dereference_too_often}, false, {"ObDereferenceObject", "nobody holds"}},
 	{{"region", leave_no_region}, false, {"KeLeaveCriticalRegion", "no such region"}},
 	{{"dpc-lock", return_from_a_dpc_with_a_lock}, false, {"a DPC returned", "spin lock"}},
 	{{"dpc-level", return_from_a_dpc_at_another_level}, false, {"a DPC was", "returned at 15"}},
@@ -327,6 +390,7 @@ static const struct violation endless[] = {
 	 false,
 	 {"Exclusive", "holds the spin lock"}},
 	{{"unknown", wait_for_nothing_known}, false, {"KeWaitForSingleObject", "none to wait for"}},
+	{{"timer", set_an_unknown_timer}, false, {"KeSetTimer", "not initialized"}},
 	{{"unknown-dpc", queue_an_unknown_dpc}, false, {"KeInsertQueueDpc", "not initialized"}},
 };
 

@@ -268,6 +268,41 @@ a_reader_becomes_the_writer_if_it_is_alone(void **state)
 	assert_int_equal(lock, 0);
 }
 
+static VOID
+try_beside(PVOID context)
+{
+	EX_SPIN_LOCK *lock = *(EX_SPIN_LOCK **)context;
+	KIRQL old = KeRaiseIrqlToDpcLevel();
+	bool is_read = *lock == 1;
+
+	assert_false(ExTryAcquireSpinLockExclusiveAtDpcLevel(lock));
+	assert_int_equal(ExTryAcquireSpinLockSharedAtDpcLevel(lock), is_read);
+	if (is_read)
+		ExReleaseSpinLockSharedFromDpcLevel(lock);
+	KeLowerIrql(old);
+}
+
+static void
+a_try_of_a_shared_lock_does_not_wait(void **state)
+{
+	EX_SPIN_LOCK lock = 0, *pointer = &lock;
+	KIRQL old = KeRaiseIrqlToDpcLevel();
+
+	(void)state;
+	assert_true(ExTryAcquireSpinLockSharedAtDpcLevel(&lock));
+	ke_self.irql = PASSIVE_LEVEL;
+	ke_join(ke_run(try_beside, &pointer));
+	ke_self.irql = DISPATCH_LEVEL;
+	ExReleaseSpinLockSharedFromDpcLevel(&lock);
+	assert_true(ExTryAcquireSpinLockExclusiveAtDpcLevel(&lock));
+	ke_self.irql = PASSIVE_LEVEL;
+	ke_join(ke_run(try_beside, &pointer));
+	ke_self.irql = DISPATCH_LEVEL;
+	ExReleaseSpinLockExclusiveFromDpcLevel(&lock);
+	assert_int_equal(lock, 0);
+	KeLowerIrql(old);
+}
+
 int
 main(void)
 {
@@ -278,6 +313,7 @@ main(void)
 		cmocka_unit_test(each_kind_of_lock_excludes),
 		cmocka_unit_test(a_queued_lock_serves_in_the_order_of_arrival),
 		cmocka_unit_test(a_reader_becomes_the_writer_if_it_is_alone),
+		cmocka_unit_test(a_try_of_a_shared_lock_does_not_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
