@@ -72,11 +72,11 @@ test: prepare-test prepare-interop build/build.ninja ## install what is missing 
 	$(if $(MESON_TEST_ARGS),,$(MAKE) tsan)
 
 TSAN_WITH = TSAN_OPTIONS=$(TSAN):suppressions=$(CURDIR)/tests/tsan/suppressions
+TSAN_KE = race dpc object spin thread timer wait
 TSAN_OBJECTS = race event port pump handle fd thread sync slist
 # Those in which threads meet; two adapters on one worker, as in the storm: what changes hands between
 # two is moved by a driver of DPDK's that ThreadSanitizer does not see.
 TSAN_ND2 = threads notify windows listen srq regions posts disconnect provider apart
-TSAN_KE = race dpc object spin thread timer wait
 TSAN_NDK = callbacks connect data graphs objects pages races
 
 # seconds, build directory

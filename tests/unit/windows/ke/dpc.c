@@ -211,6 +211,7 @@ work(PKDPC dpc, PVOID context, PVOID argument1, PVOID argument2)
 	(void)dpc, (void)argument1, (void)argument2;
 	if (atomic_fetch_add(&storm->running, 1) != 0)
 		atomic_store(&storm->twice, true);
+	sched_yield(); /* time for another to begin */
 	storm->done += atomic_exchange(&storm->asked, 0);
 	atomic_fetch_sub(&storm->running, 1);
 }
