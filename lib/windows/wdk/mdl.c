@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Memory descriptor lists: what a buffer's pages are. It never accesses the buffer. Start with
- * IoAllocateMdl().
+ * IoAllocateMdl(). Locking, mapping and pages without an address are in the room ex, since they
+ * need the pool.
  */
 #include <wdm.h>
 
@@ -60,6 +61,7 @@ IoBuildPartialMdl(PMDL source, PMDL target, PVOID address, ULONG length)
 	ULONG_PTR offset = (ULONG_PTR)address - (ULONG_PTR)MmGetMdlVirtualAddress(source);
 	PPFN_NUMBER from = MmGetMdlPfnArray(source);
 	PPFN_NUMBER to = MmGetMdlPfnArray(target);
+	const CSHORT kept = MDL_SOURCE_IS_NONPAGED_POOL | MDL_WRITE_OPERATION;
 	ULONG first, pages;
 
 	if (length == 0)
@@ -69,17 +71,29 @@ IoBuildPartialMdl(PMDL source, PMDL target, PVOID address, ULONG length)
 	target->StartVa = PAGE_ALIGN(address);
 	target->ByteOffset = BYTE_OFFSET(address);
 	target->ByteCount = length;
-	target->MappedSystemVa = (PCHAR)source->MappedSystemVa + offset;
-	target->MdlFlags |= MDL_PARTIAL | (source->MdlFlags & MDL_SOURCE_IS_NONPAGED_POOL);
+	target->MdlFlags |= MDL_PARTIAL | (source->MdlFlags & kept);
+	/* What the source's mapping is may end before the part does. */
+	if (target->MdlFlags & MDL_SOURCE_IS_NONPAGED_POOL)
+		target->MappedSystemVa = (PCHAR)source->MappedSystemVa + offset;
 	for (ULONG i = 0; i < pages; i++)
 		to[i] = from[first + i];
 }
 
-PVOID
-MmGetSystemAddressForMdlSafe(PMDL mdl, ULONG priority)
+NTSTATUS
+MmAdvanceMdl(PMDL mdl, ULONG bytes)
 {
-	const CSHORT there = MDL_SOURCE_IS_NONPAGED_POOL | MDL_PAGES_LOCKED;
+	PPFN_NUMBER pfn = MmGetMdlPfnArray(mdl);
+	ULONG pages = ADDRESS_AND_SIZE_TO_SPAN_PAGES(MmGetMdlVirtualAddress(mdl), mdl->ByteCount);
+	ULONG passed = (mdl->ByteOffset + bytes) >> PAGE_SHIFT;
 
-	(void)priority;
-	return mdl->MdlFlags & there ? MmGetMdlVirtualAddress(mdl) : NULL;
+	if (bytes > mdl->ByteCount)
+		return STATUS_INVALID_PARAMETER_2;
+	if (passed < pages)
+		memmove(pfn, pfn + passed, (pages - passed) * sizeof(*pfn));
+	mdl->StartVa = (PCHAR)mdl->StartVa + ((ULONG_PTR)passed << PAGE_SHIFT);
+	mdl->ByteOffset = BYTE_OFFSET(mdl->ByteOffset + bytes);
+	mdl->ByteCount -= bytes;
+	if (mdl->MdlFlags & (MDL_MAPPED_TO_SYSTEM_VA | MDL_SOURCE_IS_NONPAGED_POOL))
+		mdl->MappedSystemVa = (PCHAR)mdl->MappedSystemVa + bytes;
+	return STATUS_SUCCESS;
 }

@@ -44,9 +44,9 @@ an_mdl_describes_its_buffer(void **state)
 	assert_int_equal(MmGetMdlByteOffset(mdl), 5);
 	assert_int_equal(MmGetMdlByteCount(mdl), 3 * PAGE_SIZE);
 	assert_null(mdl->Next);
-	assert_null(MmGetSystemAddressForMdlSafe(mdl, NormalPagePriority));
+	assert_null(mdl->MappedSystemVa);
 	MmBuildMdlForNonPagedPool(mdl);
-	assert_ptr_equal(MmGetSystemAddressForMdlSafe(mdl, NormalPagePriority), somewhere + 5);
+	assert_ptr_equal(mdl->MappedSystemVa, somewhere + 5);
 	for (uintptr_t i = 0; i < 4; i++)
 		assert_int_equal(MmGetMdlPfnArray(mdl)[i], ((uintptr_t)somewhere >> 12) + i);
 	IoFreeMdl(mdl);
@@ -62,8 +62,7 @@ a_part_has_the_pages_of_its_bytes(void **state)
 	MmBuildMdlForNonPagedPool(whole);
 	IoBuildPartialMdl(whole, part, somewhere + PAGE_SIZE + 7, PAGE_SIZE);
 	assert_ptr_equal(MmGetMdlVirtualAddress(part), somewhere + PAGE_SIZE + 7);
-	assert_ptr_equal(MmGetSystemAddressForMdlSafe(part, NormalPagePriority),
-			 somewhere + PAGE_SIZE + 7);
+	assert_ptr_equal(part->MappedSystemVa, somewhere + PAGE_SIZE + 7);
 	assert_int_equal(MmGetMdlByteCount(part), PAGE_SIZE);
 	for (uintptr_t i = 0; i < 2; i++)
 		assert_int_equal(MmGetMdlPfnArray(part)[i], MmGetMdlPfnArray(whole)[i + 1]);
@@ -73,6 +72,29 @@ a_part_has_the_pages_of_its_bytes(void **state)
 	IoFreeMdl(whole);
 }
 
+static void
+an_mdl_begins_where_it_was_advanced_to(void **state)
+{
+	MDL *mdl = IoAllocateMdl(somewhere + 5, 3 * PAGE_SIZE, FALSE, FALSE, NULL);
+
+	(void)state;
+	MmBuildMdlForNonPagedPool(mdl);
+	assert_int_equal(MmAdvanceMdl(mdl, 3), STATUS_SUCCESS);
+	assert_ptr_equal(MmGetMdlVirtualAddress(mdl), somewhere + 8);
+	assert_int_equal(MmGetMdlPfnArray(mdl)[0], (uintptr_t)somewhere >> 12);
+	assert_int_equal(MmAdvanceMdl(mdl, 2 * PAGE_SIZE), STATUS_SUCCESS);
+	assert_ptr_equal(MmGetMdlVirtualAddress(mdl), somewhere + 2 * PAGE_SIZE + 8);
+	assert_ptr_equal(mdl->MappedSystemVa, somewhere + 2 * PAGE_SIZE + 8);
+	assert_int_equal(MmGetMdlByteCount(mdl), PAGE_SIZE - 3);
+	for (uintptr_t i = 0; i < 2; i++)
+		assert_int_equal(MmGetMdlPfnArray(mdl)[i], ((uintptr_t)somewhere >> 12) + 2 + i);
+	assert_int_equal(MmAdvanceMdl(mdl, PAGE_SIZE - 2), STATUS_INVALID_PARAMETER_2);
+	assert_int_equal(MmGetMdlByteCount(mdl), PAGE_SIZE - 3);
+	assert_int_equal(MmAdvanceMdl(mdl, PAGE_SIZE - 3), STATUS_SUCCESS);
+	assert_int_equal(MmGetMdlByteCount(mdl), 0);
+	IoFreeMdl(mdl);
+}
+
 int
 main(void)
 {
@@ -80,6 +102,7 @@ main(void)
 		cmocka_unit_test(pages_are_counted_from_the_first_byte),
 		cmocka_unit_test(an_mdl_describes_its_buffer),
 		cmocka_unit_test(a_part_has_the_pages_of_its_bytes),
+		cmocka_unit_test(an_mdl_begins_where_it_was_advanced_to),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
