@@ -125,7 +125,7 @@ a_failure_is_null_or_raised(void **state)
 {
 	const POOL_TYPE raises = NonPagedPool | POOL_RAISE_IF_ALLOCATION_FAILURE;
 	const POOL_TYPE quiet = PagedPool | POOL_QUOTA_FAIL_INSTEAD_OF_RAISE;
-	const SIZE_T much = (SIZE_T)1 << 62;
+	const SIZE_T much = ~(SIZE_T)0 - PAGE_SIZE;
 	PVOID memory;
 
 	(void)state;

@@ -459,7 +459,11 @@ a_violation_ends_the_process_with_a_sentence(void **state)
 static int
 break_rules(void)
 {
-	EXPECT(paged_at_dispatch_level() == 0);
+	PVOID memory;
+
+	KeRaiseIrql(DISPATCH_LEVEL, &old);
+	memory = ExAllocatePoolWithTag(PagedPool, 1, TAG);
+	EXPECT(memory != NULL);
 	KeLowerIrql(old);
 	ExFreePoolWithTag(ExAllocatePoolWithTag(NonPagedPool, 1, TAG), TAG + 1);
 	EXPECT(mutex_unsafe_outside() == 0);
@@ -470,6 +474,8 @@ break_rules(void)
 	/* Blocks are counted all the same. */
 	EXPECT(plx_ex_pool_tag(TAG).blocks == 1);
 	EXPECT(plx_ex_pool_tag(TAG).oldest_from == NULL);
+	ExFreePool(memory);
+	EXPECT(plx_ex_pool_tag(TAG).blocks == 0);
 	return 0;
 }
 
