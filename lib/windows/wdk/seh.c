@@ -94,7 +94,6 @@ seh_raise(const EXCEPTION_RECORD *record)
 	caught = caught_make(frame->function);
 	caught->function = frame->function;
 	caught->record = *record;
-	caught->pointers = (EXCEPTION_POINTERS){.ExceptionRecord = &caught->record};
 	thread.has_arrived = 1;
 	thread.finals = frame->finals;
 	plx_win_seh_end(frame);
@@ -179,7 +178,11 @@ plx_win_seh_handles(void *function, int filter)
 PEXCEPTION_POINTERS
 plx_win_seh_information(void *function)
 {
-	return &caught_find(function)->pointers;
+	struct caught *caught = caught_find(function);
+
+	/* The table may have moved. */
+	caught->pointers = (EXCEPTION_POINTERS){.ExceptionRecord = &caught->record};
+	return &caught->pointers;
 }
 
 int

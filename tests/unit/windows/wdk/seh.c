@@ -307,7 +307,8 @@ exceptions_pass_through_functions(void **state)
 	assert_int_equal(status, STATUS_DATA_OVERRUN);
 }
 
-/* Deeper than there is memory for, of functions that are past their handlers. */
+/* Deeper than there is memory for, of functions that are past their handlers; then of some that are
+ * not. */
 static void
 descend(int depth)
 {
@@ -321,6 +322,8 @@ descend(int depth)
 	assert_int_equal(status, STATUS_NO_MEMORY);
 	if (depth)
 		descend(depth - 1);
+	else
+		handles_its_own(10);
 }
 
 static void
