@@ -307,6 +307,79 @@ InterlockedCompareExchangePointer(PVOID volatile *at, PVOID value, PVOID expecte
 #define InterlockedCompareExchangePointerRelease InterlockedCompareExchangePointer
 #define InterlockedCompareExchangePointerNoFence InterlockedCompareExchangePointer
 
+#define InterlockedIncrementSizeT(at)             __atomic_add_fetch((at), 1, __ATOMIC_SEQ_CST)
+#define InterlockedDecrementSizeT(at)             __atomic_sub_fetch((at), 1, __ATOMIC_SEQ_CST)
+#define InterlockedExchangeAddSizeT(at, value)    __atomic_fetch_add((at), (value), __ATOMIC_SEQ_CST)
+#define InterlockedExchangeAddSizeTAcquire(at, v) __atomic_fetch_add((at), (v), __ATOMIC_ACQUIRE)
+#define InterlockedExchangeAddSizeTNoFence(at, v) __atomic_fetch_add((at), (v), __ATOMIC_RELAXED)
+#define InterlockedAndAffinity(at, value)         __atomic_fetch_and((at), (value), __ATOMIC_SEQ_CST)
+#define InterlockedOrAffinity(at, value)          __atomic_fetch_or((at), (value), __ATOMIC_SEQ_CST)
+
+/* Two words, aligned to 16. If they are those of *expected, they become low and high and 1 is
+ * returned; else *expected becomes what they are. */
+#ifdef __x86_64__
+static inline UCHAR
+InterlockedCompareExchange128(LONG64 volatile *at, LONG64 high, LONG64 low, LONG64 *expected)
+{
+	UCHAR equal;
+
+	__asm__ volatile("lock cmpxchg16b %1"
+			 : "=@ccz"(equal), "+m"(*at), "+a"(expected[0]), "+d"(expected[1])
+			 : "b"(low), "c"(high)
+			 : "memory");
+	return equal;
+}
+#endif
+
+/* ---- bits that no other thread uses ----
+ *
+ * The bit's old value. A bit may lie beyond the first word.
+ */
+
+#define PLX_WIN_BIT_FUNCTIONS(suffix, kind, word)                            \
+	static inline UCHAR BitTest##suffix(kind const *at, kind bit)        \
+	{                                                                    \
+		kind const *in = at + bit / (kind)(8 * sizeof(kind));        \
+		return ((word)*in & PLX_WIN_BIT(bit, word)) != 0;            \
+	}                                                                    \
+	static inline UCHAR BitTestAndSet##suffix(kind *at, kind bit)        \
+	{                                                                    \
+		UCHAR old = BitTest##suffix(at, bit);                        \
+		kind *in = at + bit / (kind)(8 * sizeof(kind));              \
+		*in = (kind)((word)*in | PLX_WIN_BIT(bit, word));            \
+		return old;                                                  \
+	}                                                                    \
+	static inline UCHAR BitTestAndReset##suffix(kind *at, kind bit)      \
+	{                                                                    \
+		UCHAR old = BitTest##suffix(at, bit);                        \
+		kind *in = at + bit / (kind)(8 * sizeof(kind));              \
+		*in = (kind)((word)*in & (word)~PLX_WIN_BIT(bit, word));     \
+		return old;                                                  \
+	}                                                                    \
+	static inline UCHAR BitTestAndComplement##suffix(kind *at, kind bit) \
+	{                                                                    \
+		UCHAR old = BitTest##suffix(at, bit);                        \
+		kind *in = at + bit / (kind)(8 * sizeof(kind));              \
+		*in = (kind)((word)*in ^ PLX_WIN_BIT(bit, word));            \
+		return old;                                                  \
+	}
+PLX_WIN_BIT_FUNCTIONS(, LONG, ULONG)
+PLX_WIN_BIT_FUNCTIONS(64, LONG64, ULONG64)
+
+/* Returns: 0: no bit is set, and *index has not changed; else 1, and *index is the lowest (Forward)
+ * or the highest bit (Reverse) */
+#define PLX_WIN_SCAN(name, kind, zeros, top)                   \
+	static inline UCHAR name(ULONG *index, kind mask)      \
+	{                                                      \
+		if (mask)                                      \
+			*index = (ULONG)((top) ^ zeros(mask)); \
+		return mask != 0;                              \
+	}
+PLX_WIN_SCAN(BitScanForward, ULONG, __builtin_ctz, 0)
+PLX_WIN_SCAN(BitScanReverse, ULONG, __builtin_clz, 31)
+PLX_WIN_SCAN(BitScanForward64, ULONG64, __builtin_ctzll, 0)
+PLX_WIN_SCAN(BitScanReverse64, ULONG64, __builtin_clzll, 63)
+
 /* ---- reads and writes ----
  *
  * ReadAcquire(), WriteRelease() and their kin, for each type. "Raw" is for what the compiler may
