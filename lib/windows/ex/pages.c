@@ -18,6 +18,7 @@
 enum {
 	TAG_MDL = 'M' | 'd' << 8 | 'l' << 16 | ' ' << 24,
 	TAG_PAGES = 'M' | 'm' << 8 | 'P' << 16 | 'g' << 24,
+	TAG_VIEW = 'M' | 'm' << 8 | 'V' << 16 | 'w' << 24,
 	TAG_CONTIGUOUS = 'M' | 'm' << 8 | 'C' << 16 | 'm' << 24,
 	NOT_ASKED = 2,
 };
@@ -40,6 +41,7 @@ struct view {
 	struct view *next;
 	char *base;
 	ULONG pages;
+	struct tag_account *account;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -256,6 +258,7 @@ view_create(const PFN_NUMBER *pfn, ULONG count)
 	pthread_mutex_lock(&lock);
 	made = view_fill(base, pfn, count);
 	if (made) {
+		view->account = tag_add(TAG_VIEW, bytes_of(count));
 		view->next = views;
 		views = view;
 	}
@@ -293,6 +296,7 @@ pages_unmap(const void *address)
 	pthread_mutex_unlock(&lock);
 	if (view == NULL)
 		return;
+	tag_sub(view->account, bytes_of(view->pages));
 	munmap(view->base, bytes_of(view->pages));
 	free(view);
 }

@@ -76,6 +76,34 @@ a_guarded_mutex_enters_a_guarded_region(void **state)
 	assert_int_equal(try_elsewhere(), 2);
 }
 
+static atomic_int entered;
+
+static void *
+enter(void *argument)
+{
+	ExAcquireFastMutex(&fast);
+	atomic_store(&entered, 1);
+	ExReleaseFastMutex(&fast);
+	return argument;
+}
+
+static void
+who_comes_while_it_is_held_waits(void **state)
+{
+	pthread_t waiter;
+
+	(void)state;
+	ExAcquireFastMutex(&fast);
+	waiter = ex_run(enter, NULL);
+	EX_WAIT_UNTIL(__atomic_load_n(&fast.Contention, __ATOMIC_RELAXED) == 1 ||
+		      atomic_load(&entered));
+	assert_int_equal(atomic_load(&entered), 0);
+	ExReleaseFastMutex(&fast);
+	EX_WAIT_UNTIL(atomic_load(&entered));
+	ex_join(waiter);
+	assert_int_equal(fast.Count, 1);
+}
+
 static void *
 count(void *argument)
 {
@@ -111,6 +139,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_fast_mutex_raises_the_level),
 		cmocka_unit_test(a_guarded_mutex_enters_a_guarded_region),
+		cmocka_unit_test(who_comes_while_it_is_held_waits),
 		cmocka_unit_test(one_thread_holds_it),
 	};
 

@@ -7,6 +7,7 @@
 
 enum {
 	TAG_PAGES = 'M' | 'm' << 8 | 'P' << 16 | 'g' << 24,
+	TAG_VIEW = 'M' | 'm' << 8 | 'V' << 16 | 'w' << 24,
 	TAG_MDL = 'M' | 'd' << 8 | 'l' << 16 | ' ' << 24,
 	TAG_CONTIGUOUS = 'M' | 'm' << 8 | 'C' << 16 | 'm' << 24,
 	PAGES = 64,
@@ -34,6 +35,7 @@ release(PMDL mdl)
 	MmFreePagesFromMdl(mdl);
 	ExFreePool(mdl);
 	assert_int_equal(plx_ex_pool_tag(TAG_PAGES).bytes, 0);
+	assert_int_equal(plx_ex_pool_tag(TAG_VIEW).bytes, 0);
 	assert_int_equal(plx_ex_pool_tag(TAG_MDL).blocks, 0);
 }
 

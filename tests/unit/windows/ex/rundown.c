@@ -59,6 +59,9 @@ the_wait_ends_with_the_last_user(void **state)
 	ExReleaseRundownProtection(&ref);
 	ex_join(waiter);
 	assert_int_equal(atomic_load(&waits_over), 1);
+	/* It stays so. */
+	assert_false(ExAcquireRundownProtection(&ref));
+	ExWaitForRundownProtectionRelease(&ref);
 }
 
 static atomic_int ready;
