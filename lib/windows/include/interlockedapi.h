@@ -307,13 +307,13 @@ InterlockedCompareExchangePointer(PVOID volatile *at, PVOID value, PVOID expecte
 #define InterlockedCompareExchangePointerRelease InterlockedCompareExchangePointer
 #define InterlockedCompareExchangePointerNoFence InterlockedCompareExchangePointer
 
-#define InterlockedIncrementSizeT(at)             __atomic_add_fetch((at), 1, __ATOMIC_SEQ_CST)
-#define InterlockedDecrementSizeT(at)             __atomic_sub_fetch((at), 1, __ATOMIC_SEQ_CST)
-#define InterlockedExchangeAddSizeT(at, value)    __atomic_fetch_add((at), (value), __ATOMIC_SEQ_CST)
-#define InterlockedExchangeAddSizeTAcquire(at, v) __atomic_fetch_add((at), (v), __ATOMIC_ACQUIRE)
-#define InterlockedExchangeAddSizeTNoFence(at, v) __atomic_fetch_add((at), (v), __ATOMIC_RELAXED)
-#define InterlockedAndAffinity(at, value)         __atomic_fetch_and((at), (value), __ATOMIC_SEQ_CST)
-#define InterlockedOrAffinity(at, value)          __atomic_fetch_or((at), (value), __ATOMIC_SEQ_CST)
+#define InterlockedIncrementSizeT(at)              __atomic_add_fetch((at), 1, __ATOMIC_SEQ_CST)
+#define InterlockedDecrementSizeT(at)              __atomic_sub_fetch((at), 1, __ATOMIC_SEQ_CST)
+#define InterlockedExchangeAddSizeT(at, by)        __atomic_fetch_add((at), (by), __ATOMIC_SEQ_CST)
+#define InterlockedExchangeAddSizeTAcquire(at, by) __atomic_fetch_add((at), (by), __ATOMIC_ACQUIRE)
+#define InterlockedExchangeAddSizeTNoFence(at, by) __atomic_fetch_add((at), (by), __ATOMIC_RELAXED)
+#define InterlockedAndAffinity(at, by)             __atomic_fetch_and((at), (by), __ATOMIC_SEQ_CST)
+#define InterlockedOrAffinity(at, by)              __atomic_fetch_or((at), (by), __ATOMIC_SEQ_CST)
 
 /* Two words, aligned to 16. If they are those of *expected, they become low and high and 1 is
  * returned; else *expected becomes what they are. */
