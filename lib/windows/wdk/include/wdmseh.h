@@ -22,7 +22,8 @@
  *   - C++: objects of the blocks that an exception leaves are not destroyed.
  *   - A __try is more than one statement. Give it braces where it is the body of an if or a loop.
  *   - A handler of signals that is installed after the first __try gets the faults instead.
- * Tests: tests/unit/windows/wdk/seh.c, tests/unit/windows/wdk/seh_end.c
+ * Tests: tests/unit/windows/wdk/seh.c, tests/unit/windows/wdk/seh_cpp.cpp,
+ * tests/unit/windows/wdk/seh_end.c
  */
 #ifndef PLX_WDK_WDMSEH_H
 #define PLX_WDK_WDMSEH_H
@@ -128,9 +129,15 @@ PEXCEPTION_POINTERS plx_win_seh_information(void *function) PLX_WIN_NAME(seh_inf
 #define PLX_WIN_SEH_SET(frame) \
 	_setjmp((plx_win_seh_enter(frame, PLX_WIN_SEH_FUNCTION, 0), (frame)->context.library))
 #else
-#define PLX_WIN_SEH_SET(frame) \
-	__builtin_setjmp(      \
-		(plx_win_seh_enter(frame, PLX_WIN_SEH_FUNCTION, 1), (frame)->context.words))
+/* The asm reads the context, which the compiler would not store for a block that calls nothing. */
+#define PLX_WIN_SEH_SET(frame)                                              \
+	__extension__({                                                     \
+		int plx_win_seh_set;                                        \
+		plx_win_seh_enter(frame, PLX_WIN_SEH_FUNCTION, 1);          \
+		plx_win_seh_set = __builtin_setjmp((frame)->context.words); \
+		__asm__ volatile("" : : "r"(&(frame)->context) : "memory"); \
+		plx_win_seh_set;                                            \
+	})
 #endif
 static inline struct plx_win_seh_final
 plx_win_seh_final_none(void)

@@ -424,6 +424,22 @@ fault_at(volatile char *page, bool writes)
 	return at;
 }
 
+/* A block without a call, which no compiler may take for one without an end. */
+static ULONG_PTR
+fill_without_end(volatile char *from)
+{
+	volatile ULONG_PTR at = 0;
+
+	__try {
+		for (;;)
+			*from++ = 1;
+	} __except (at = GetExceptionInformation()->ExceptionRecord->ExceptionInformation[1],
+		    EXCEPTION_EXECUTE_HANDLER) {
+		note('h', 0);
+	}
+	return at;
+}
+
 static void *
 fault_again_and_again(void *page)
 {
@@ -453,6 +469,9 @@ a_fault_of_the_machine_is_an_exception(void **state)
 				 0);
 	for (size_t i = 0; i < 2; i++)
 		assert_int_equal(pthread_join(threads[i], NULL), 0);
+	assert_int_equal(mprotect(page, PAGE_SIZE, PROT_READ | PROT_WRITE), 0);
+	assert_int_equal(fill_without_end(page), page + PAGE_SIZE);
+	assert_string_equal(events, "h");
 	munmap(page, 2 * PAGE_SIZE);
 	sigaction(SIGSEGV, &cmockas, NULL);
 }
