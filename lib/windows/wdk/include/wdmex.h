@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Ex: pool is in wdmpool.h, lookaside lists in wdmlook.h, interlocked lists in wdmlist.h, locks
+ * Ex: pool is in wdmpool.h, lookaside lists in wdmlook.h, interlocked lists in wdmxlist.h, locks
  * that wait in wdmlock.h, rundown protection in wdmrun.h, work items in wdmwork.h. What is raised
  * is in wdmseh.h; shared spin locks and local time are with those of Ke.
  */
@@ -10,7 +10,7 @@
 #include "wdmtypes.h"
 #include "wdmpool.h"
 #include "wdmlook.h"
-#include "wdmlist.h"
+#include "wdmxlist.h"
 #include "wdmlock.h"
 #include "wdmrun.h"
 #include "wdmwork.h"

@@ -4,8 +4,8 @@
  * stacks of entries are those of interlockedapi.h, and need no lock.
  * Threads: every call from any thread, at any IRQL. Tests: tests/unit/windows/ex/list.c
  */
-#ifndef PLX_WDK_WDMLIST_H
-#define PLX_WDK_WDMLIST_H
+#ifndef PLX_WDK_WDMXLIST_H
+#define PLX_WDK_WDMXLIST_H
 
 #include "wdmspin.h"
 
