@@ -14,7 +14,4 @@ typedef struct _IO_STATUS_BLOCK {
 	ULONG_PTR Information;
 } IO_STATUS_BLOCK, *PIO_STATUS_BLOCK;
 
-#define NT_INFORMATION(status) ((((ULONG)(status)) >> 30) == 1)
-#define NT_WARNING(status)     ((((ULONG)(status)) >> 30) == 2)
-
 #endif

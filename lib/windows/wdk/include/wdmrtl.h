@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rtl: lists, strings, memory, and what is said to a debugger.
+ * Rtl: lists, strings, memory, tables, and what is said to a debugger.
  */
 #ifndef PLX_WDK_WDMRTL_H
 #define PLX_WDK_WDMRTL_H
 
 #include "wdmtypes.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+#include "wdmlist.h"
+#include "wdmstring.h"
+#include "wdmmemory.h"
+#include "wdmtable.h"
+#include "wdmdebug.h"
+#include "wdmversion.h"
+#include "wdmcrt.h"
 
 #endif

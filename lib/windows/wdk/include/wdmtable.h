@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Rtl: tables of elements in the order of a comparison. Both kinds are balanced trees; a generic
+ * table also remembers the order of insertion. The driver locks.
+ */
+#ifndef PLX_WDK_WDMTABLE_H
+#define PLX_WDK_WDMTABLE_H
+
+#include "wdmtypes.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef ULONG CLONG, *PCLONG;
+
+typedef enum _RTL_GENERIC_COMPARE_RESULTS {
+	GenericLessThan,
+	GenericGreaterThan,
+	GenericEqual,
+} RTL_GENERIC_COMPARE_RESULTS;
+
+typedef enum _TABLE_SEARCH_RESULT {
+	TableEmptyTree,
+	TableFoundNode,
+	TableInsertAsLeft,
+	TableInsertAsRight,
+} TABLE_SEARCH_RESULT;
+
+typedef struct _RTL_BALANCED_LINKS {
+	struct _RTL_BALANCED_LINKS *Parent;
+	struct _RTL_BALANCED_LINKS *LeftChild;
+	struct _RTL_BALANCED_LINKS *RightChild;
+	CHAR Balance;
+	UCHAR Reserved[3];
+} RTL_BALANCED_LINKS, *PRTL_BALANCED_LINKS;
+
+struct _RTL_AVL_TABLE;
+typedef RTL_GENERIC_COMPARE_RESULTS NTAPI RTL_AVL_COMPARE_ROUTINE(struct _RTL_AVL_TABLE *Table,
+								  PVOID FirstStruct,
+								  PVOID SecondStruct);
+typedef RTL_AVL_COMPARE_ROUTINE *PRTL_AVL_COMPARE_ROUTINE;
+typedef PVOID NTAPI RTL_AVL_ALLOCATE_ROUTINE(struct _RTL_AVL_TABLE *Table, LONG ByteSize);
+typedef RTL_AVL_ALLOCATE_ROUTINE *PRTL_AVL_ALLOCATE_ROUTINE;
+typedef VOID NTAPI RTL_AVL_FREE_ROUTINE(struct _RTL_AVL_TABLE *Table, PVOID Buffer);
+typedef RTL_AVL_FREE_ROUTINE *PRTL_AVL_FREE_ROUTINE;
+/** Returns: STATUS_SUCCESS: this element; STATUS_NO_MATCH: the next one; another ends the search */
+typedef NTSTATUS NTAPI RTL_AVL_MATCH_FUNCTION(struct _RTL_AVL_TABLE *Table, PVOID UserData,
+					      PVOID MatchData);
+typedef RTL_AVL_MATCH_FUNCTION *PRTL_AVL_MATCH_FUNCTION;
+
+/* The tree is the right subtree of BalancedRoot. */
+typedef struct _RTL_AVL_TABLE {
+	RTL_BALANCED_LINKS BalancedRoot;
+	PVOID OrderedPointer;
+	ULONG WhichOrderedElement;
+	ULONG NumberGenericTableElements;
+	ULONG DepthOfTree;
+	PRTL_BALANCED_LINKS RestartKey;
+	ULONG DeleteCount;
+	PRTL_AVL_COMPARE_ROUTINE CompareRoutine;
+	PRTL_AVL_ALLOCATE_ROUTINE AllocateRoutine;
+	PRTL_AVL_FREE_ROUTINE FreeRoutine;
+	PVOID TableContext;
+} RTL_AVL_TABLE, *PRTL_AVL_TABLE;
+
+/**
+ * @param AllocateRoutine gets the bytes of an element and of its links before it
+ * @param FreeRoutine     gets what AllocateRoutine returned
+ */
+VOID RtlInitializeGenericTableAvl(PRTL_AVL_TABLE Table, PRTL_AVL_COMPARE_ROUTINE CompareRoutine,
+				  PRTL_AVL_ALLOCATE_ROUTINE AllocateRoutine,
+				  PRTL_AVL_FREE_ROUTINE FreeRoutine, PVOID TableContext)
+	PLX_WIN_NAME(RtlInitializeGenericTableAvl);
+/**
+ * Insert a copy of an element, unless an equal one is there.
+ * @param NewElement [out] TRUE: it was inserted; may be NULL
+ * Returns: the element in the table; NULL: no memory
+ */
+PVOID RtlInsertElementGenericTableAvl(PRTL_AVL_TABLE Table, PVOID Buffer, CLONG BufferSize,
+				      PBOOLEAN NewElement)
+	PLX_WIN_NAME(RtlInsertElementGenericTableAvl);
+/** Insert where RtlLookupElementGenericTableFullAvl() has looked. */
+PVOID RtlInsertElementGenericTableFullAvl(PRTL_AVL_TABLE Table, PVOID Buffer, CLONG BufferSize,
+					  PBOOLEAN NewElement, PVOID NodeOrParent,
+					  TABLE_SEARCH_RESULT SearchResult)
+	PLX_WIN_NAME(RtlInsertElementGenericTableFullAvl);
+/** Returns: FALSE: there is no such element */
+BOOLEAN RtlDeleteElementGenericTableAvl(PRTL_AVL_TABLE Table, PVOID Buffer)
+	PLX_WIN_NAME(RtlDeleteElementGenericTableAvl);
+/** Returns: the element; NULL: there is none */
+PVOID RtlLookupElementGenericTableAvl(PRTL_AVL_TABLE Table, PVOID Buffer)
+	PLX_WIN_NAME(RtlLookupElementGenericTableAvl);
+PVOID RtlLookupElementGenericTableFullAvl(PRTL_AVL_TABLE Table, PVOID Buffer, PVOID *NodeOrParent,
+					  TABLE_SEARCH_RESULT *SearchResult)
+	PLX_WIN_NAME(RtlLookupElementGenericTableFullAvl);
+/** The first element (Restart) or the next one. Returns: NULL: no more */
+PVOID RtlEnumerateGenericTableAvl(PRTL_AVL_TABLE Table, BOOLEAN Restart)
+	PLX_WIN_NAME(RtlEnumerateGenericTableAvl);
+/** The same, with the place in RestartKey. @param RestartKey NULL in it: the first element */
+PVOID RtlEnumerateGenericTableWithoutSplayingAvl(PRTL_AVL_TABLE Table, PVOID *RestartKey)
+	PLX_WIN_NAME(RtlEnumerateGenericTableWithoutSplayingAvl);
+/** @param I from 0, in the order of the comparison */
+PVOID RtlGetElementGenericTableAvl(PRTL_AVL_TABLE Table, ULONG I)
+	PLX_WIN_NAME(RtlGetElementGenericTableAvl);
+ULONG RtlNumberGenericTableElementsAvl(PRTL_AVL_TABLE Table)
+	PLX_WIN_NAME(RtlNumberGenericTableElementsAvl);
+BOOLEAN RtlIsGenericTableEmptyAvl(PRTL_AVL_TABLE Table) PLX_WIN_NAME(RtlIsGenericTableEmptyAvl);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
