@@ -3,108 +3,33 @@
  * Rewrites formats of Microsoft's printf and scanf as this system's. Only the size prefixes of
  * conversions differ, so the arguments stay the same. It prints and scans nothing.
  * An invalid conversion becomes literal text.
- * Start with conversion().
+ * How a conversion is read is in lib/windows/rules. Start with conversion().
  */
 #include "format.h"
 
 #include "plx_crt.h"
+#include "plx_rules.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Microsoft's size prefix, and this system's for integers. A long on Windows has 32 bits. */
-static const struct size_word {
-	char theirs[4];
-	char ours[4];
-} size_words[] = {
-	{"I64", "ll"}, {"I32", ""}, {"I", "z"}, {"hh", "hh"}, {"h", "h"}, {"ll", "ll"},
-	{"l", ""},     {"w", ""},   {"j", "j"}, {"z", "z"},   {"t", "t"}, {"L", "L"},
-};
-
-/* A parsed conversion. */
-struct conversion {
-	const char *flags; /* after the '%' */
-	size_t flags_length;
-	const struct size_word *size; /* NULL: none */
-	char type;
-	const char *set; /* of "[...]", after the '[' */
-	size_t set_length;
-};
-
-static bool
-is_size(const struct conversion *c, const char *word)
-{
-	return c->size && strcmp(c->size->theirs, word) == 0;
-}
-
-/* Find the end of a set "[...]". A ']' directly after '[' or '^' belongs to the set. Returns: its
- * end */
-static const char *
-set_end(const char *at)
-{
-	if (*at == '^')
-		at++;
-	if (*at == ']')
-		at++;
-	while (*at && *at != ']')
-		at++;
-	return *at ? at + 1 : NULL;
-}
-
-/* Parse the conversion after a '%'. Returns: the text after it; NULL: it is invalid */
-static const char *
-taken_apart(const char *at, unsigned kind, struct conversion *c)
-{
-	const char *flags = kind & FORMAT_SCAN ? "*0123456789" : "-+ #0123456789.*";
-
-	*c = (struct conversion){.flags = at, .flags_length = strspn(at, flags)};
-	at += c->flags_length;
-	for (size_t i = 0; i < sizeof(size_words) / sizeof(size_words[0]) && !c->size; i++)
-		if (strncmp(at, size_words[i].theirs, strlen(size_words[i].theirs)) == 0)
-			c->size = &size_words[i];
-	if (c->size)
-		at += strlen(c->size->theirs);
-	c->type = *at;
-	if (c->type == '[' && kind & FORMAT_SCAN) {
-		const char *end = set_end(at + 1);
-
-		c->set = at + 1;
-		c->set_length = end ? (size_t)(end - c->set) : 0;
-		return end;
-	}
-	if (c->type == 'n' && kind & FORMAT_SCAN)
-		return at + 1;
-	return c->type && strchr("diouxXaAeEfFgGcCsSp", c->type) ? at + 1 : NULL;
-}
-
-/* Is the text of this conversion wide? A size prefix decides, otherwise the kind of the format. */
-static bool
-is_wide(const struct conversion *c, unsigned kind)
-{
-	bool of_format = kind & FORMAT_WIDE, other = c->type == 'S' || c->type == 'C';
-
-	if (is_size(c, "h"))
-		return false;
-	if (is_size(c, "l") || is_size(c, "w"))
-		return true;
-	return of_format != other;
-}
-
 /* The size prefix for this system. */
 static const char *
-size_for(const struct conversion *c, unsigned kind)
+size_for(const struct plx_conversion *c, unsigned kind)
 {
 	if (strchr("cCsS[", c->type))
-		return is_wide(c, kind) ? "l" : "";
+		return plx_conversion_is_wide(c, kind) ? "l" : "";
 	if (strchr("aAeEfFgG", c->type)) /* scanf's double is "%lf" on both */
-		return is_size(c, "L") ? "L" : is_size(c, "l") && kind & FORMAT_SCAN ? "l" : "";
+		return plx_conversion_has_size(c, "L")                         ? "L"
+		       : plx_conversion_has_size(c, "l") && kind & FORMAT_SCAN ? "l"
+									       : "";
 	return c->size && c->type != 'p' ? c->size->ours : "";
 }
 
 /* Write a conversion. Returns: the end of it */
 static char *
-conversion(char *to, const struct conversion *c, unsigned kind)
+conversion(char *to, const struct plx_conversion *c, unsigned kind)
 {
 	char type = c->type == 'S' ? 's' : c->type == 'C' ? 'c' : c->type;
 
@@ -122,7 +47,7 @@ format_translate(const char *format, unsigned kind)
 	char *whole = malloc(2 * strlen(format) + 1), *to = whole;
 
 	while (to && *format) {
-		struct conversion c;
+		struct plx_conversion c;
 		const char *behind = NULL;
 
 		if (*format != '%') {
@@ -130,7 +55,7 @@ format_translate(const char *format, unsigned kind)
 			continue;
 		}
 		if (format[1] != '%')
-			behind = taken_apart(format + 1, kind, &c);
+			behind = plx_conversion_parse(format + 1, kind, &c);
 		if (behind) {
 			to = conversion(to, &c, kind);
 			format = behind;

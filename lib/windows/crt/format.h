@@ -6,16 +6,11 @@
 #ifndef PLX_WIN_FORMAT_H
 #define PLX_WIN_FORMAT_H
 
+#include "plx_rules.h"
+
 #include <locale.h>
 #include <stdbool.h>
 #include <wchar.h>
-
-/* The rules by which a format is read. */
-enum format_kind {
-	FORMAT_PRINT = 0,
-	FORMAT_SCAN = 1, /* scanf: '*' is a flag, "[...]" a conversion */
-	FORMAT_WIDE = 2, /* a wide format: "%s" is wide and "%S" is not */
-};
 
 /**
  * Translate a format for the narrow functions of this system. Conversions and arguments stay the

@@ -39,9 +39,6 @@ size_t wide_of_utf8(const char *text, wchar_t *out, size_t size);
 
 /* Errors */
 
-/** The Win32 error of a status; ERROR_MR_MID_NOT_FOUND if it has none. Cost: O(log n) */
-uint32_t win_error_of_status(int32_t status);
-
 /** The Win32 error of an errno, as Windows' file functions report it. */
 uint32_t win_error_of_errno(int number);
 /** The WSAE... error of an errno */

@@ -6,6 +6,7 @@
  * packet. So a thread that takes the lock afterwards, such as one that cancels, finds every request
  * either pending or completely ended. Start with plx_pending_begin() and end().
  */
+#include "plx_rules.h"
 #include "win_objects.h"
 
 #include <ntstatus.h>

@@ -4,6 +4,7 @@
  * Packets bring their own memory, so queueing cannot fail.
  * Start with win_port_push() and win_port_pop().
  */
+#include "plx_rules.h"
 #include "win_objects.h"
 
 #include <stdlib.h>

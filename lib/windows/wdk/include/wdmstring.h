@@ -238,7 +238,7 @@ NTSTATUS RtlUTF8ToUnicodeN(PWSTR UnicodeStringDestination, ULONG UnicodeStringMa
 			   PULONG UnicodeStringActualByteCount, PCCH UTF8StringSource,
 			   ULONG UTF8StringByteCount) PLX_WIN_NAME(RtlUTF8ToUnicodeN);
 
-/** As RtlCharToInteger(). */
+/** As RtlCharToInteger(). Errors: STATUS_INVALID_PARAMETER: the string is empty, too */
 NTSTATUS RtlUnicodeStringToInteger(PCUNICODE_STRING String, ULONG Base, PULONG Value)
 	PLX_WIN_NAME(RtlUnicodeStringToInteger);
 /**

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rtl: tables of elements in the order of a comparison. Both kinds are balanced trees; a generic
- * table also remembers the order of insertion. The driver locks.
+ * Rtl: tables of elements in the order of a comparison, which are balanced trees. The driver locks.
+ * The older kind, without Avl in its names, is there if RTL_USE_AVL_TABLES says that it is this
+ * one.
  */
 #ifndef PLX_WDK_WDMTABLE_H
 #define PLX_WDK_WDMTABLE_H
@@ -44,10 +45,6 @@ typedef PVOID NTAPI RTL_AVL_ALLOCATE_ROUTINE(struct _RTL_AVL_TABLE *Table, LONG 
 typedef RTL_AVL_ALLOCATE_ROUTINE *PRTL_AVL_ALLOCATE_ROUTINE;
 typedef VOID NTAPI RTL_AVL_FREE_ROUTINE(struct _RTL_AVL_TABLE *Table, PVOID Buffer);
 typedef RTL_AVL_FREE_ROUTINE *PRTL_AVL_FREE_ROUTINE;
-/** Returns: STATUS_SUCCESS: this element; STATUS_NO_MATCH: the next one; another ends the search */
-typedef NTSTATUS NTAPI RTL_AVL_MATCH_FUNCTION(struct _RTL_AVL_TABLE *Table, PVOID UserData,
-					      PVOID MatchData);
-typedef RTL_AVL_MATCH_FUNCTION *PRTL_AVL_MATCH_FUNCTION;
 
 /* The tree is the right subtree of BalancedRoot. */
 typedef struct _RTL_AVL_TABLE {
@@ -106,6 +103,28 @@ PVOID RtlGetElementGenericTableAvl(PRTL_AVL_TABLE Table, ULONG I)
 ULONG RtlNumberGenericTableElementsAvl(PRTL_AVL_TABLE Table)
 	PLX_WIN_NAME(RtlNumberGenericTableElementsAvl);
 BOOLEAN RtlIsGenericTableEmptyAvl(PRTL_AVL_TABLE Table) PLX_WIN_NAME(RtlIsGenericTableEmptyAvl);
+
+#ifdef RTL_USE_AVL_TABLES
+#define RTL_GENERIC_TABLE                       RTL_AVL_TABLE
+#define PRTL_GENERIC_TABLE                      PRTL_AVL_TABLE
+#define RTL_GENERIC_COMPARE_ROUTINE             RTL_AVL_COMPARE_ROUTINE
+#define PRTL_GENERIC_COMPARE_ROUTINE            PRTL_AVL_COMPARE_ROUTINE
+#define RTL_GENERIC_ALLOCATE_ROUTINE            RTL_AVL_ALLOCATE_ROUTINE
+#define PRTL_GENERIC_ALLOCATE_ROUTINE           PRTL_AVL_ALLOCATE_ROUTINE
+#define RTL_GENERIC_FREE_ROUTINE                RTL_AVL_FREE_ROUTINE
+#define PRTL_GENERIC_FREE_ROUTINE               PRTL_AVL_FREE_ROUTINE
+#define RtlInitializeGenericTable               RtlInitializeGenericTableAvl
+#define RtlInsertElementGenericTable            RtlInsertElementGenericTableAvl
+#define RtlInsertElementGenericTableFull        RtlInsertElementGenericTableFullAvl
+#define RtlDeleteElementGenericTable            RtlDeleteElementGenericTableAvl
+#define RtlLookupElementGenericTable            RtlLookupElementGenericTableAvl
+#define RtlLookupElementGenericTableFull        RtlLookupElementGenericTableFullAvl
+#define RtlEnumerateGenericTable                RtlEnumerateGenericTableAvl
+#define RtlEnumerateGenericTableWithoutSplaying RtlEnumerateGenericTableWithoutSplayingAvl
+#define RtlGetElementGenericTable               RtlGetElementGenericTableAvl
+#define RtlNumberGenericTableElements           RtlNumberGenericTableElementsAvl
+#define RtlIsGenericTableEmpty                  RtlIsGenericTableEmptyAvl
+#endif
 
 #ifdef __cplusplus
 }

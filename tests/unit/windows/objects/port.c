@@ -6,6 +6,7 @@
 #include "bench.h"
 
 #include "plx_crt.h"
+#include "plx_rules.h"
 
 enum {
 	THREADS = 3,

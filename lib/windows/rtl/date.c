@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Dates, in units of 100 ns since 1601, and the version of Windows that the kernel surface has.
+ * Start with RtlTimeToTimeFields().
+ */
+#include <wdm.h>
+
+#include <stdbool.h>
+
+enum {
+	YEAR_FIRST = 1601,
+	YEAR_LAST = 30827, /* what 63 bits hold */
+	MONDAY = 1,        /* the first of January 1601 */
+	VERSION_MAJOR = 10,
+	VERSION_BUILD = 20348,
+	PLATFORM_NT = 2,
+};
+
+#define UNITS_MS  10000ll
+#define UNITS_DAY (86400000 * UNITS_MS)
+
+static bool
+is_leap(int year)
+{
+	return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+}
+
+static int
+days_of_month(int year, int month)
+{
+	static const signed char days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+
+	return days[month - 1] + (month == 2 && is_leap(year));
+}
+
+/* Days from the first day of 1601 to that of a year. */
+static long long
+days_before(int year)
+{
+	long long n = year - YEAR_FIRST;
+
+	return n * 365 + n / 4 - n / 100 + n / 400;
+}
+
+VOID
+RtlTimeToTimeFields(PLARGE_INTEGER time, PTIME_FIELDS fields)
+{
+	long long days = time->QuadPart / UNITS_DAY, ms = time->QuadPart % UNITS_DAY / UNITS_MS;
+	int year = (int)(YEAR_FIRST + days / 366), month = 1;
+
+	fields->Weekday = (CSHORT)((days + MONDAY) % 7);
+	while (days_before(year + 1) <= days)
+		year++;
+	days -= days_before(year);
+	for (; days >= days_of_month(year, month); month++)
+		days -= days_of_month(year, month);
+	fields->Year = (CSHORT)year;
+	fields->Month = (CSHORT)month;
+	fields->Day = (CSHORT)(days + 1);
+	fields->Hour = (CSHORT)(ms / 3600000);
+	fields->Minute = (CSHORT)(ms / 60000 % 60);
+	fields->Second = (CSHORT)(ms / 1000 % 60);
+	fields->Milliseconds = (CSHORT)(ms % 1000);
+}
+
+static bool
+is_within(int value, int from, int to)
+{
+	return value >= from && value <= to;
+}
+
+BOOLEAN
+RtlTimeFieldsToTime(PTIME_FIELDS fields, PLARGE_INTEGER time)
+{
+	long long days, ms;
+
+	if (!is_within(fields->Year, YEAR_FIRST, YEAR_LAST) || !is_within(fields->Month, 1, 12) ||
+	    !is_within(fields->Day, 1, days_of_month(fields->Year, fields->Month)) ||
+	    !is_within(fields->Hour, 0, 23) || !is_within(fields->Minute, 0, 59) ||
+	    !is_within(fields->Second, 0, 59) || !is_within(fields->Milliseconds, 0, 999))
+		return FALSE;
+	days = days_before(fields->Year) + fields->Day - 1;
+	for (int month = 1; month < fields->Month; month++)
+		days += days_of_month(fields->Year, month);
+	ms = ((fields->Hour * 60ll + fields->Minute) * 60 + fields->Second) * 1000 +
+	     fields->Milliseconds;
+	time->QuadPart = days * UNITS_DAY + ms * UNITS_MS;
+	return TRUE;
+}
+
+/* ---- the version ---- */
+
+NTSTATUS
+RtlGetVersion(PRTL_OSVERSIONINFOW version)
+{
+	ULONG size = version->dwOSVersionInfoSize;
+	PRTL_OSVERSIONINFOEXW more = (PRTL_OSVERSIONINFOEXW)(void *)version;
+
+	if (size != sizeof(*version) && size != sizeof(*more))
+		return STATUS_INVALID_PARAMETER;
+	memset(version, 0, size);
+	version->dwOSVersionInfoSize = size;
+	version->dwMajorVersion = VERSION_MAJOR;
+	version->dwBuildNumber = VERSION_BUILD;
+	version->dwPlatformId = PLATFORM_NT;
+	if (size == sizeof(*more))
+		more->wProductType = VER_NT_SERVER;
+	return STATUS_SUCCESS;
+}
+
+BOOLEAN
+RtlIsNtDdiVersionAvailable(ULONG version)
+{
+	return (BOOLEAN)(version <= NTDDI_WIN10_FE);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Addresses as text, narrow and wide. Start with ipv4_is_read_up_to_what_is_none().
+ */
+#include "wide.h"
+
+#include <arpa/inet.h>
+#include <ip2string.h>
+
+static void
+ipv4_is_read_up_to_what_is_none(void **state)
+{
+	static const struct {
+		const char *text;
+		BOOLEAN strict;
+		ULONG address; /* host byte order; 0: it is none */
+		size_t read;
+	} rows[] = {
+		{"192.0.2.1", TRUE, 0xc0000201, 9},
+		{"192.0.2.1:445", TRUE, 0xc0000201, 9},
+		{"192.0.2.1\xc3\xa4", TRUE, 0xc0000201, 9},
+		{"192.0.2", TRUE, 0, 7},
+		{"192.0.2", FALSE, 0xc0000002, 7},
+		{"0xc0.0.513", FALSE, 0xc0000201, 10},
+		{"0300.0.2.1", FALSE, 0xc0000201, 10},
+		{"0300.0.2.1", TRUE, 0, 0},
+		{"3221225985", FALSE, 0xc0000201, 10},
+		{"256.1.1.1", TRUE, 0, 0},
+		{"1.2.3.4.5", TRUE, 0, 7},
+		{"x", FALSE, 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		NTSTATUS expected = rows[i].address ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
+		struct in_addr address = {0};
+		WCHAR wide[32];
+		PCWSTR wide_end;
+		PCSTR end;
+
+		assert_int_equal(
+			RtlIpv4StringToAddressA(rows[i].text, rows[i].strict, &end, &address),
+			expected);
+		assert_int_equal(ntohl(address.s_addr), rows[i].address);
+		assert_int_equal(end - rows[i].text, rows[i].read);
+		address.s_addr = 0;
+		swprintf_s(wide, 32, L"%S", rows[i].text);
+		assert_int_equal(RtlIpv4StringToAddressW(wide, rows[i].strict, &wide_end, &address),
+				 expected);
+		assert_int_equal(ntohl(address.s_addr), rows[i].address);
+		assert_int_equal(wide_end - wide, rows[i].read);
+	}
+}
+
+static void
+ipv6_is_read_and_written_with_scope_and_port(void **state)
+{
+	static const struct {
+		const char *text;
+		ULONG scope;
+		USHORT port;
+	} rows[] = {
+		{"fe80::1", 0, 0},         {"fe80::1%3", 3, 0},        {"[fe80::1%3]:445", 3, 445},
+		{"[::1]:65535", 0, 65535}, {"::ffff:192.0.2.1", 0, 0},
+	};
+	static const char *const bad[] = {"",         "fe80::1:",  "[fe80::1",
+					  "fe80::1%", "[::1]:0",   "[::1]:65536",
+					  "::1]",     "fe80::1%x", "1:2:3:4:5:6:7:8:9"};
+	struct in6_addr address;
+	ULONG scope, length;
+	USHORT port;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		WCHAR wide[64], back_wide[64];
+		char back[64];
+
+		swprintf_s(wide, 64, L"%S", rows[i].text);
+		assert_int_equal(RtlIpv6StringToAddressExW(wide, &address, &scope, &port),
+				 STATUS_SUCCESS);
+		assert_int_equal(scope, rows[i].scope);
+		assert_int_equal(ntohs(port), rows[i].port);
+		length = sizeof(back);
+		assert_int_equal(RtlIpv6AddressToStringExA(&address, scope, port, back, &length),
+				 STATUS_SUCCESS);
+		assert_string_equal(back, rows[i].text);
+		assert_int_equal(length, strlen(back) + 1);
+		assert_int_equal(
+			RtlIpv6AddressToStringExW(&address, scope, port, back_wide, &length),
+			STATUS_SUCCESS);
+		assert_wide_equal(back_wide, wide);
+		length--;
+		assert_int_equal(
+			RtlIpv6AddressToStringExW(&address, scope, port, back_wide, &length),
+			STATUS_INVALID_PARAMETER);
+		assert_int_equal(length, strlen(back) + 1);
+	}
+	for (size_t i = 0; i < COUNT_OF(bad); i++)
+		assert_int_equal(RtlIpv6StringToAddressExA(bad[i], &address, &scope, &port),
+				 STATUS_INVALID_PARAMETER);
+}
+
+static void
+ipv4_has_a_port_behind_a_colon(void **state)
+{
+	struct in_addr address;
+	WCHAR wide[32], *wide_end;
+	char text[32];
+	ULONG length = 32;
+	USHORT port;
+
+	(void)state;
+	assert_int_equal(RtlIpv4StringToAddressExW(L"192.0.2.1:445", TRUE, &address, &port),
+			 STATUS_SUCCESS);
+	assert_int_equal(ntohs(port), 445);
+	wide_end = RtlIpv4AddressToStringW(&address, wide);
+	assert_wide_equal(wide, L"192.0.2.1");
+	assert_ptr_equal(wide_end, wide + 9);
+	assert_int_equal(RtlIpv4AddressToStringExA(&address, port, text, &length), STATUS_SUCCESS);
+	assert_string_equal(text, "192.0.2.1:445");
+	assert_int_equal(RtlIpv4StringToAddressExA("192.0.2.1", TRUE, &address, &port),
+			 STATUS_SUCCESS);
+	assert_int_equal(port, 0);
+	assert_int_equal(RtlIpv4StringToAddressExA("192.0.2.1:x", TRUE, &address, &port),
+			 STATUS_INVALID_PARAMETER);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ipv4_is_read_up_to_what_is_none),
+		cmocka_unit_test(ipv6_is_read_and_written_with_scope_and_port),
+		cmocka_unit_test(ipv4_has_a_port_behind_a_colon),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

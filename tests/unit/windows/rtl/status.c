@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Statuses: numbers, names, classes, Win32 errors; dates and versions. Start with
+ * numbers_are_those_of_windows().
+ */
+#include "wide.h"
+
+#include "plx_rtl.h"
+
+static void
+numbers_are_those_of_windows(void **state)
+{
+	static const struct {
+		NTSTATUS status;
+		ULONG number;
+		const char *name;
+		ULONG error;
+	} rows[] = {
+		{STATUS_SUCCESS, 0, "STATUS_SUCCESS", 0},
+		{STATUS_PENDING, 0x103, "STATUS_PENDING", 997},
+		{STATUS_SOME_NOT_MAPPED, 0x107, "STATUS_SOME_NOT_MAPPED", 317},
+		{STATUS_OBJECT_NAME_EXISTS, 0x40000000, "STATUS_OBJECT_NAME_EXISTS", 317},
+		{STATUS_BUFFER_OVERFLOW, 0x80000005, "STATUS_BUFFER_OVERFLOW", 234},
+		{STATUS_NO_MORE_FILES, 0x80000006, "STATUS_NO_MORE_FILES", 18},
+		{STATUS_UNSUCCESSFUL, 0xc0000001, "STATUS_UNSUCCESSFUL", 31},
+		{STATUS_INVALID_PARAMETER, 0xc000000d, "STATUS_INVALID_PARAMETER", 87},
+		{STATUS_NO_SUCH_DEVICE, 0xc000000e, "STATUS_NO_SUCH_DEVICE", 2},
+		{STATUS_END_OF_FILE, 0xc0000011, "STATUS_END_OF_FILE", 38},
+		{STATUS_MORE_PROCESSING_REQUIRED, 0xc0000016, "STATUS_MORE_PROCESSING_REQUIRED",
+		 234},
+		{STATUS_ACCESS_DENIED, 0xc0000022, "STATUS_ACCESS_DENIED", 5},
+		{STATUS_OBJECT_NAME_NOT_FOUND, 0xc0000034, "STATUS_OBJECT_NAME_NOT_FOUND", 2},
+		{STATUS_INTEGER_OVERFLOW, 0xc0000095, "STATUS_INTEGER_OVERFLOW", 534},
+		{STATUS_INSUFFICIENT_RESOURCES, 0xc000009a, "STATUS_INSUFFICIENT_RESOURCES", 1450},
+		{STATUS_BAD_NETWORK_PATH, 0xc00000be, "STATUS_BAD_NETWORK_PATH", 53},
+		{STATUS_NETWORK_NAME_DELETED, 0xc00000c9, "STATUS_NETWORK_NAME_DELETED", 64},
+		{STATUS_NAME_TOO_LONG, 0xc0000106, "STATUS_NAME_TOO_LONG", 206},
+		{STATUS_CANCELLED, 0xc0000120, "STATUS_CANCELLED", 995},
+		{STATUS_IO_DEVICE_ERROR, 0xc0000185, "STATUS_IO_DEVICE_ERROR", 1117},
+		{STATUS_CONNECTION_RESET, 0xc000020d, "STATUS_CONNECTION_RESET", 64},
+		{STATUS_NOT_FOUND, 0xc0000225, "STATUS_NOT_FOUND", 1168},
+		{STATUS_CONNECTION_REFUSED, 0xc0000236, "STATUS_CONNECTION_REFUSED", 1225},
+		{STATUS_NETWORK_SESSION_EXPIRED, 0xc000035c, "STATUS_NETWORK_SESSION_EXPIRED", 317},
+		{STATUS_DEVICE_INSUFFICIENT_RESOURCES, 0xc0000468,
+		 "STATUS_DEVICE_INSUFFICIENT_RESOURCES", 317},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		assert_int_equal((ULONG)rows[i].status, rows[i].number);
+		assert_string_equal(plx_rtl_status_name(rows[i].status), rows[i].name);
+		assert_int_equal(RtlNtStatusToDosError(rows[i].status), rows[i].error);
+		assert_int_equal(RtlNtStatusToDosErrorNoTeb(rows[i].status), rows[i].error);
+	}
+	assert_string_equal(plx_rtl_status_name((int32_t)0xc0de0000), "an unknown status");
+}
+
+/* The same file that the names are made of, as rows of numbers and names. */
+static const struct {
+	ULONG number;
+	const char *name;
+} all[] = {
+#include <status_names.inc>
+};
+
+static void
+a_number_has_one_name_but_for_waits(void **state)
+{
+	static const char *const doubles[] = {"STATUS_WAIT_0", "STATUS_ABANDONED_WAIT_0"};
+	size_t found = 0;
+
+	(void)state;
+	assert_true(COUNT_OF(all) > 400);
+	for (size_t i = 1; i < COUNT_OF(all); i++) {
+		assert_true(all[i].number >= all[i - 1].number);
+		if (all[i].number > all[i - 1].number)
+			continue;
+		assert_true(found < COUNT_OF(doubles));
+		assert_string_equal(all[i].name, doubles[found++]);
+	}
+	assert_int_equal(found, COUNT_OF(doubles));
+}
+
+static void
+the_two_high_bits_are_the_class(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(all); i++) {
+		ULONG class = all[i].number >> 30;
+
+		assert_int_equal(NT_SUCCESS(all[i].number), class < 2);
+		assert_int_equal(NT_INFORMATION(all[i].number), class == 1);
+		assert_int_equal(NT_WARNING(all[i].number), class == 2);
+		assert_int_equal(NT_ERROR(all[i].number), class == 3);
+	}
+}
+
+/* ---- dates ---- */
+
+#define UNITS_DAY 864000000000ll
+
+static void
+a_date_is_a_time_and_back(void **state)
+{
+	static const struct {
+		LONGLONG time;
+		TIME_FIELDS fields;
+	} rows[] = {
+		{0, {1601, 1, 1, 0, 0, 0, 0, 1}},
+		{116444736000000000, {1970, 1, 1, 0, 0, 0, 0, 4}},
+		{125911584000000000 + 31 * UNITS_DAY + 28 * UNITS_DAY - 10000,
+		 {2000, 2, 28, 23, 59, 59, 999, 1}},
+		{125911584000000000 + 59 * UNITS_DAY, {2000, 2, 29, 0, 0, 0, 0, 2}},
+	};
+	LARGE_INTEGER time;
+	TIME_FIELDS fields;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		time.QuadPart = rows[i].time;
+		RtlTimeToTimeFields(&time, &fields);
+		assert_memory_equal(&fields, &rows[i].fields, sizeof(fields));
+		time.QuadPart = -1;
+		assert_true(RtlTimeFieldsToTime(&fields, &time));
+		assert_true(time.QuadPart == rows[i].time);
+	}
+	for (LONGLONG day = 0; day < 200000; day++) {
+		LARGE_INTEGER back;
+
+		time.QuadPart = day * UNITS_DAY + 1234 * 10000;
+		RtlTimeToTimeFields(&time, &fields);
+		assert_true(RtlTimeFieldsToTime(&fields, &back) && back.QuadPart == time.QuadPart);
+	}
+}
+
+static void
+a_date_that_is_none_is_refused(void **state)
+{
+	TIME_FIELDS bad[] = {
+		{1600, 12, 31, 0, 0, 0, 0, 0},  {2001, 2, 29, 0, 0, 0, 0, 0},
+		{2001, 13, 1, 0, 0, 0, 0, 0},   {2001, 0, 1, 0, 0, 0, 0, 0},
+		{2001, 1, 1, 24, 0, 0, 0, 0},   {2001, 1, 1, 0, 60, 0, 0, 0},
+		{2001, 1, 1, 0, 0, 0, 1000, 0}, {1900, 2, 29, 0, 0, 0, 0, 0},
+	};
+	LARGE_INTEGER time;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(bad); i++)
+		assert_false(RtlTimeFieldsToTime(&bad[i], &time));
+}
+
+static void
+the_version_is_that_of_a_server(void **state)
+{
+	RTL_OSVERSIONINFOEXW version = {.dwOSVersionInfoSize = sizeof(version)};
+	RTL_OSVERSIONINFOW wrong = {.dwOSVersionInfoSize = 7};
+
+	(void)state;
+	assert_int_equal(sizeof(RTL_OSVERSIONINFOW), 276);
+	assert_int_equal(RtlGetVersion((PRTL_OSVERSIONINFOW)(void *)&version), STATUS_SUCCESS);
+	assert_int_equal(version.dwMajorVersion, 10);
+	assert_int_equal(version.wProductType, VER_NT_SERVER);
+	assert_int_equal(RtlGetVersion(&wrong), STATUS_INVALID_PARAMETER);
+	assert_true(RtlIsNtDdiVersionAvailable(NTDDI_WIN8));
+	assert_false(RtlIsNtDdiVersionAvailable(0x0B000000));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_are_those_of_windows),
+		cmocka_unit_test(a_number_has_one_name_but_for_waits),
+		cmocka_unit_test(the_two_high_bits_are_the_class),
+		cmocka_unit_test(a_date_is_a_time_and_back),
+		cmocka_unit_test(a_date_that_is_none_is_refused),
+		cmocka_unit_test(the_version_is_that_of_a_server),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
