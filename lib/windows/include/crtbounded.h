@@ -30,17 +30,16 @@ typedef size_t rsize_t;
 		to[0] = 0;                                                                     \
 		if (!from)                                                                     \
 			return EINVAL;                                                         \
-		while (n < count && from[n])                                                   \
-			n++;                                                                   \
-		if (n >= size && count != _TRUNCATE)                                           \
-			return ERANGE;                                                         \
-		if (n >= size) {                                                               \
-			memcpy(to, from, (size - 1) * sizeof(kind));                           \
-			to[size - 1] = 0;                                                      \
-			return STRUNCATE;                                                      \
+		for (; n < count && from[n]; n++) {                                            \
+			if (size - n == 1) {                                                   \
+				if (count == _TRUNCATE)                                        \
+					return STRUNCATE;                                      \
+				to[0] = 0;                                                     \
+				return ERANGE;                                                 \
+			}                                                                      \
+			to[n] = from[n];                                                       \
+			to[n + 1] = 0;                                                         \
 		}                                                                              \
-		memcpy(to, from, n * sizeof(kind));                                            \
-		to[n] = 0;                                                                     \
 		return 0;                                                                      \
 	}                                                                                      \
 	static inline errno_t copy_name(kind *to, size_t size, const kind *from)               \
