@@ -20,7 +20,7 @@ struct converted {
 static void
 keep(struct converted *done, void *to, size_t size, const void *character, size_t n)
 {
-	if (to && done->kept == done->bytes && done->bytes + n <= size) {
+	if (to && done->bytes + n <= size) {
 		memcpy((char *)to + done->bytes, character, n);
 		done->kept += n;
 	}

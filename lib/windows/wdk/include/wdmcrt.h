@@ -63,10 +63,13 @@ int _snprintf_s(char *to, size_t size, size_t count, const char *format, ...)
 #undef vsnprintf
 #undef swprintf
 #undef vswprintf
+/* Pollux itself keeps the C library's. */
+#ifndef PLX_WIN_PLAIN_CRT
 #define sprintf(...)                      plx_rtl_sprintf(__VA_ARGS__)
 #define snprintf(...)                     plx_rtl_snprintf(__VA_ARGS__)
 #define vsprintf(to, format, args)        plx_rtl_vsprintf(to, format, args)
 #define vsnprintf(to, size, format, args) plx_rtl_vsnprintf(to, size, format, args)
+#endif
 
 /* ---- numbers ---- */
 
