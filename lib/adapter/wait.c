@@ -1,36 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The system's clock, pauses between two questions to an engine, and waiting until every engine has
- * completed a duty cycle, which is required between invalidating a key and reusing its slot.
+ * Waiting until every engine has completed a duty cycle, which is required between invalidating a
+ * key and reusing its slot.
  * It holds no lock. Start with plx_engines_wait().
  */
-#include <sched.h>
-#include <time.h>
-
 #include <rte_rcu_qsbr.h>
 
 #include "plx_adapter_object.h"
-
-uint64_t
-plx_steady_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * PLX_SEC + (uint64_t)t.tv_nsec;
-}
-
-void
-plx_adapter_pause(struct plx_adapter *adapter, uint64_t ns)
-{
-	const struct timespec t = {.tv_sec = (time_t)(ns / PLX_SEC),
-				   .tv_nsec = (long)(ns % PLX_SEC)};
-
-	if (!adapter->inline_mode)
-		nanosleep(&t, NULL);
-	else if (plx_adapter_run(adapter) == 0)
-		sched_yield();
-}
 
 uint64_t
 plx_engines_token(struct plx_adapter *adapter)

@@ -3,13 +3,12 @@
  * Finishing pending requests: in worker mode, a thread of the session that sleeps on descriptors;
  * in inline mode, the program's own thread whenever it waits. It makes no decisions: it delivers
  * whatever is ready to its owner. It holds none of its own locks during an owner's callback. Start
- * with dispatch_main() and plx_session_pump().
+ * with plx_session_turn() and plx_session_pump().
  *
  * The epoll set identifies a watch by slot and generation, never by pointer. An event of a watch
  * that has been removed has an old generation, and is dropped.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -34,8 +33,7 @@ struct plx_session_dispatch {
 	struct plx_session_watch channel, async;
 	int epoll, doorbell; /* -1 in inline mode; the doorbell: check again, or stop */
 	atomic_bool stops;
-	pthread_t thread;
-	bool running;
+	struct plx_session_thread thread;
 	uint32_t pumps;
 	time_t logged_at;     /* the second in which the counted queue pairs failed, */
 	uint32_t logged;      /* ... and their number */
@@ -278,7 +276,7 @@ plx_session_cpus(struct plx_session *session, cpu_set_t *cpus)
 {
 	if (session->inline_mode)
 		return sched_getaffinity(0, sizeof(*cpus), cpus) == 0;
-	return pthread_getaffinity_np(session->dispatch->thread, sizeof(*cpus), cpus) == 0;
+	return pthread_getaffinity_np(session->dispatch->thread.id, sizeof(*cpus), cpus) == 0;
 }
 
 /* ---- inline mode ---- */
@@ -327,36 +325,35 @@ session_dispatch_wake(struct plx_session *session)
 		ring_doorbell(session->dispatch);
 }
 
-static void *
-dispatch_main(void *context)
+bool
+plx_session_turn(struct plx_session *session, bool may_sleep)
 {
-	struct plx_session_dispatch *dispatch = context;
+	struct plx_session_dispatch *dispatch = session->dispatch;
 	struct epoll_event events[EVENTS_BURST];
+	int n = epoll_wait(dispatch->epoll, events, EVENTS_BURST,
+			   may_sleep ? session_deferred_wait_ms(session) : 0);
 
-	for (;;) {
-		int n = epoll_wait(dispatch->epoll, events, EVENTS_BURST,
-				   session_deferred_wait_ms(dispatch->session));
-
-		if (n < 0 && errno != EINTR)
-			break; /* the set is gone: the program closes descriptors of others */
-		for (int i = 0; i < n; i++) {
-			uint64_t name = events[i].data.u64;
-			uint32_t generation = (uint32_t)(name >> 32);
-
-			if (name == UINT64_MAX && is_to_stop(dispatch))
-				return NULL;
-			if (name != UINT64_MAX)
-				deliver(dispatch, (uint32_t)name, &generation);
-		}
-		/* The end of the last object ends the session and waits for this thread, so another
-		 * thread must do it. */
-		delivering++;
-		session_deferred_run(dispatch->session);
-		delivering--;
+	if (n < 0 && errno != EINTR) {
+		/* the set is gone: the program closes descriptors of others */
+		session_log(session, "adapter %s: events cannot be waited for any more: %s",
+			    session->name, strerror(errno));
+		return false;
 	}
-	session_log(dispatch->session, "adapter %s: events cannot be waited for any more: %s",
-		    dispatch->session->name, strerror(errno));
-	return NULL;
+	for (int i = 0; i < n; i++) {
+		uint64_t name = events[i].data.u64;
+		uint32_t generation = (uint32_t)(name >> 32);
+
+		if (name == UINT64_MAX && is_to_stop(dispatch))
+			return false;
+		if (name != UINT64_MAX)
+			deliver(dispatch, (uint32_t)name, &generation);
+	}
+	/* The end of the last object ends the session and waits for this thread, so another thread
+	 * must do it. */
+	delivering++;
+	session_deferred_run(session);
+	delivering--;
+	return true;
 }
 
 static enum plx_status
@@ -364,9 +361,7 @@ start_thread(struct plx_session_dispatch *dispatch)
 {
 	struct epoll_event doorbell = {.events = EPOLLIN, .data.u64 = UINT64_MAX};
 	struct plx_session *session = dispatch->session;
-	sigset_t all, old;
 	char name[16];
-	int failed;
 
 	dispatch->epoll = epoll_create1(EPOLL_CLOEXEC);
 	dispatch->doorbell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -378,17 +373,8 @@ start_thread(struct plx_session_dispatch *dispatch)
 	if (plx_session_watch_add(session, &dispatch->channel) != PLX_OK ||
 	    plx_session_watch_add(session, &dispatch->async) != PLX_OK)
 		return PLX_FULL;
-	/* The program's threads handle signals. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	failed = pthread_create(&dispatch->thread, NULL, dispatch_main, dispatch);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (failed)
-		return PLX_FULL;
-	dispatch->running = true;
 	snprintf(name, sizeof(name), "%.3s-%.11s", session->hooks->name, session->name);
-	(void)pthread_setname_np(dispatch->thread, name);
-	return PLX_OK;
+	return plx_session_thread_start(&dispatch->thread, session, name) ? PLX_OK : PLX_FULL;
 }
 
 enum plx_status
@@ -420,10 +406,10 @@ session_dispatch_stop(struct plx_session *session)
 
 	if (!dispatch)
 		return;
-	if (dispatch->running) {
+	if (dispatch->thread.running) {
 		atomic_store(&dispatch->stops, true);
 		ring_doorbell(dispatch);
-		pthread_join(dispatch->thread, NULL);
+		plx_session_thread_join(&dispatch->thread);
 	}
 	if (dispatch->epoll >= 0)
 		close(dispatch->epoll);

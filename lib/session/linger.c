@@ -5,7 +5,6 @@
  * exit has begun. It never keeps an object of an interface. Start with session_linger_all().
  */
 #include <stdlib.h>
-#include <time.h>
 
 #include "internal.h"
 
@@ -65,15 +64,6 @@ plx_session_linger(struct plx_session *session, struct plx_connector *connector)
 
 /* ---- waiting for an answer ---- */
 
-uint64_t
-plx_session_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * PLX_SEC + (uint64_t)now.tv_nsec;
-}
-
 static bool
 is_done(struct plx_session *session, bool (*is_answered)(const void *context), const void *context)
 {
@@ -90,7 +80,6 @@ void
 plx_session_await_answer(struct plx_session *session, bool (*is_answered)(const void *context),
 			 const void *context)
 {
-	const struct timespec nap = {.tv_nsec = ANSWER_NAP_NS};
 	const uint64_t until = plx_session_now_ns() + ANSWER_NS;
 	struct plx_adapter_info now;
 
@@ -100,7 +89,7 @@ plx_session_await_answer(struct plx_session *session, bool (*is_answered)(const 
 		if (!now.link_up)
 			return;
 		if (!session->inline_mode)
-			nanosleep(&nap, NULL);
+			plx_session_nap(ANSWER_NAP_NS);
 	}
 }
 
@@ -130,7 +119,6 @@ all_answered(struct plx_session *session)
 void
 session_linger_all(struct plx_session *session)
 {
-	const struct timespec nap = {.tv_nsec = NAP_NS};
 	const uint64_t until = plx_session_now_ns() + PLX_SESSION_LINGER_MS * PLX_MSEC;
 
 	if (session->hooks->claim)
@@ -141,6 +129,6 @@ session_linger_all(struct plx_session *session)
 		plx_session_deliver_events(session);
 		if (all_answered(session) || plx_session_now_ns() >= until)
 			return;
-		nanosleep(&nap, NULL);
+		plx_session_nap(NAP_NS);
 	}
 }

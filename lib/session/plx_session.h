@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 
 #include "plx_base.h"
+#include "plx_session_system.h"
 #include "plx_verbs.h"
 
 enum {
@@ -350,9 +351,6 @@ void plx_session_defer(struct plx_session *session, struct plx_session_deferred 
 void plx_session_destroy_connector(struct plx_session *session, struct plx_connector *connector);
 
 /* ---- linger.c: unanswered disconnects ---- */
-
-/** Nanoseconds of CLOCK_MONOTONIC. */
-uint64_t plx_session_now_ns(void);
 
 /** Keep a disconnected connector until the peer answers. session->events is held. */
 void plx_session_linger(struct plx_session *session, struct plx_connector *connector);

@@ -5,7 +5,6 @@
  * callback of a consumer runs in one. Start with ndk_post().
  */
 #include <sys/eventfd.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "ndk.h"
@@ -82,16 +81,11 @@ tasks_ready(struct plx_session_watch *watch)
 static void
 set_timer(struct ndk_dispatcher *dispatcher)
 {
-	struct itimerspec at = {0};
+	const struct ndk_task *first =
+		plx_list_entry(dispatcher->delayed.next, struct ndk_task, node);
 
-	if (!plx_list_empty(&dispatcher->delayed)) {
-		const struct ndk_task *first =
-			plx_list_entry(dispatcher->delayed.next, struct ndk_task, node);
-
-		at.it_value.tv_sec = (time_t)(first->due_ns / PLX_SEC);
-		at.it_value.tv_nsec = (long)(first->due_ns % PLX_SEC);
-	}
-	(void)timerfd_settime(dispatcher->timer.fd, TFD_TIMER_ABSTIME, &at, NULL);
+	plx_session_timer_set(dispatcher->timer.fd,
+			      plx_list_empty(&dispatcher->delayed) ? PLX_NEVER : first->due_ns);
 }
 
 static void
@@ -99,9 +93,8 @@ timer_ready(struct plx_session_watch *watch)
 {
 	struct ndk_dispatcher *dispatcher = plx_list_entry(watch, struct ndk_dispatcher, timer);
 	uint64_t now = plx_session_now_ns();
-	uint64_t count;
 
-	(void)!read(watch->fd, &count, sizeof(count));
+	plx_session_timer_clear(watch->fd);
 	pthread_mutex_lock(&dispatcher->lock);
 	while (!plx_list_empty(&dispatcher->delayed)) {
 		struct ndk_task *first =
@@ -168,8 +161,7 @@ ndk_dispatcher_stop(struct ndk_dispatcher *dispatcher)
 	plx_session_watch_remove(dispatcher->session, &dispatcher->timer);
 	if (dispatcher->watch.fd >= 0)
 		close(dispatcher->watch.fd);
-	if (dispatcher->timer.fd >= 0)
-		close(dispatcher->timer.fd);
+	plx_session_timer_close(dispatcher->timer.fd);
 	pthread_mutex_destroy(&dispatcher->lock);
 }
 
@@ -181,8 +173,7 @@ ndk_dispatcher_start(struct ndk_dispatcher *dispatcher, struct plx_session *sess
 	*dispatcher = (struct ndk_dispatcher){
 		.session = session,
 		.watch = {.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .ready = tasks_ready},
-		.timer = {.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
-			  .ready = timer_ready},
+		.timer = {.fd = plx_session_timer_open(), .ready = timer_ready},
 	};
 	pthread_mutex_init(&dispatcher->lock, NULL);
 	plx_list_init(&dispatcher->tasks);
