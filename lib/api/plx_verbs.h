@@ -147,9 +147,9 @@ struct plx_cq_info {
 /** Report how many entries there have been. Threads: any */
 PLX_API void plx_cq_query(const struct plx_cq *cq, struct plx_cq_info *out);
 /**
- * Count all entries so far as notified, and withdraw every request for notification: the program
- * has been told of them in its own way. A kind that fires at this moment is still reported.
- * Threads: any, but no other call that arms or withdraws at the same time
+ * Count all entries so far as notified, and withdraw every request for notification and what has
+ * fired: the program has been told of them in its own way. A kind that fires at this moment is
+ * still reported. Threads: any, but no other call that arms or withdraws at the same time
  */
 PLX_API void plx_cq_set_notified(struct plx_cq *cq);
 /** Fetch the kinds that have fired, and clear the descriptor. */

@@ -290,6 +290,9 @@ plx_cq_set_notified(struct plx_cq *cq)
 {
 	(void)plx_cq_disarm(cq, PLX_CQ_NOTIFY_ALL);
 	note_told(cq, atomic_load(&cq->produced));
+	/* What fired before is told with the rest. One that a thread is about to fire stays, and
+	 * costs a needless look. */
+	atomic_store(&cq->fired, 0);
 }
 
 uint32_t

@@ -66,13 +66,19 @@ schedule(struct ndk_cq *cq)
 }
 
 /* The step that the kinds which have fired below mean. A kind that nobody waits for any more is the
- * rest of an earlier arm. */
+ * rest of an earlier arm; but one that fired for a weaker arm satisfies the stronger arm that has
+ * replaced it meanwhile. */
 static unsigned int
 step_of(struct ndk_cq *cq, uint32_t kinds)
 {
+	static const uint32_t satisfied_by[NDK_ARM_COUNT] = {
+		[NDK_ARM_SOLICITED] = PLX_CQ_NOTIFY_SOLICITED,
+		[NDK_ARM_ANY] = PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED,
+	};
+
 	if (kinds & PLX_CQ_NOTIFY_ERRORS)
 		return ndk_arming_step(&cq->arming, NDK_ON_OVERRUN);
-	if (kinds & kinds_of[cq->arming.armed])
+	if (kinds & satisfied_by[cq->arming.armed])
 		return ndk_arming_step(&cq->arming, NDK_ON_FIRED);
 	return 0;
 }
