@@ -95,7 +95,8 @@ at_least_one(ULONG n)
 	return n ? n : 1;
 }
 
-/* READs have a limit of SGEs of their own, whatever the queue pair's. */
+/* READs have a limit of SGEs of their own, whatever the queue pair's. A stalled engine is asked
+ * again, for what is missing yet. */
 static NTSTATUS
 run_create(struct ndk_request *request)
 {
@@ -114,13 +115,13 @@ run_create(struct ndk_request *request)
 		.context = (uintptr_t)qp->attr.context,
 	};
 	struct plx_why why = {""};
-	enum plx_status status = plx_qp_create(qp->attr.pd->pd, &options, &qp->qp, &why);
+	enum plx_status status = PLX_OK;
 
-	if (status == PLX_OK) {
+	if (qp->qp == NULL)
+		status = plx_qp_create(qp->attr.pd->pd, &options, &qp->qp, &why);
+	/* from RESET: TIMEOUT at most */
+	if (status == PLX_OK)
 		status = plx_qp_modify(qp->qp, PLX_QP_INIT, NULL, NULL, &why);
-		if (status != PLX_OK)
-			(void)!plx_qp_destroy(qp->qp);
-	}
 	if (status != PLX_OK)
 		ndk_log("queue pair: %s", why.text);
 	return ndk_call_status(status);
