@@ -269,6 +269,9 @@ engine_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_rc_at
 		return status;
 	if (to == PLX_QP_RTS && attr != NULL)
 		atomic_store(&qp->sq.rd_atomic_ok, attr->initiator_depth > 0);
+	/* READs are flushed as well as all others, though the queue pair was never in RTS. */
+	if (to == PLX_QP_ERROR)
+		atomic_store(&qp->sq.rd_atomic_ok, true);
 	engine_sq_set_state(&qp->sq, to);
 	if (to == PLX_QP_RESET)
 		reset_queues(qp, end);
