@@ -118,7 +118,9 @@ pass_local(struct plx_rc *qp, struct plx_actions *out)
 			return false;
 		}
 	} else if (wqe->op == PLX_WR_REG && !register_region(qp, &wqe->region)) {
-		requester_fail(qp, PLX_WC_LOCAL_INVALIDATE, out);
+		/* The failure is its own: earlier requests have their results first. */
+		if (req->done == req->cursor)
+			requester_fail(qp, PLX_WC_LOCAL_INVALIDATE, out);
 		return false;
 	}
 	req->cursor++;
