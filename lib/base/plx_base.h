@@ -129,6 +129,20 @@ enum plx_mutant {
 	PLX_MUTANT_CM_REQ_TAKEN_TWICE,     /* a duplicate REQ counts as new */
 	PLX_MUTANT_CM_ID_COMES_AGAIN,      /* an id is reused soon */
 	PLX_MUTANT_CM_STRANGER_ENDS_IT,    /* a REQ that names a connected QP ends its connection */
+	PLX_MUTANT_NDK_CQ_NOT_HELD,        /* a queue pair does not hold its completion queues */
+	PLX_MUTANT_NDK_REGION_NOT_HELD,    /* a window does not hold the region it is bound to */
+	PLX_MUTANT_NDK_CLOSE_TOLD_TWICE,   /* a close completes twice */
+	PLX_MUTANT_NDK_CLOSE_NO_FLUSH,     /* closing a queue pair forgets its requests */
+	PLX_MUTANT_NDK_DONE_TWICE,         /* a request that has failed completes twice */
+	PLX_MUTANT_NDK_STALLED_IS_LOST,    /* a request is forgotten while the engine is stalled */
+	PLX_MUTANT_NDK_ARM_LOST,           /* a stronger arm withdraws a weaker that has fired */
+	PLX_MUTANT_NDK_ARM_FIRES_TWICE,    /* an arm stays after its callback */
+	PLX_MUTANT_NDK_MODERATED_FOR_EVER, /* a delayed callback waits for the count alone */
+	PLX_MUTANT_NDK_DEFERRED_STAYS,     /* a refused post does not send what was deferred */
+	PLX_MUTANT_NDK_SILENCE_IGNORED,    /* a silent request has a result */
+	PLX_MUTANT_NDK_TOKEN_OF_BEFORE,    /* a region keeps the token of its first registration */
+	PLX_MUTANT_NDK_FAST_STAYS_VALID,   /* invalidating a region's key does not end it */
+	PLX_MUTANT_NDK_WINDOW_STAYS_VALID, /* invalidating a window's key does not end it */
 	PLX_MUTANT_COUNT,
 };
 

@@ -91,7 +91,10 @@ static void
 run_one(const struct sim_options *options, uint64_t seed, const struct sim_mask *mask,
 	struct sim_stats *stats)
 {
-	run_fn run = options->cm ? fabric_run : options->engine ? fleet_run : world_run;
+	run_fn run = options->cm       ? fabric_run
+		     : options->engine ? fleet_run
+		     : options->ndk    ? drivers_run
+				       : world_run;
 	struct sim_stats again;
 
 	run(options, seed, mask, stats);
@@ -244,6 +247,7 @@ jobs_run(const struct sim_options *options)
 	if (how == SIM_PASS && options->expect_coverage &&
 	    !sim_stats_covered(&sum, options->cm       ? SIM_OF_MANAGERS
 				     : options->engine ? SIM_OF_ENGINES
+				     : options->ndk    ? SIM_OF_DRIVERS
 						       : SIM_OF_PAIRS))
 		return SIM_WRONG;
 	return how;

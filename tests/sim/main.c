@@ -12,7 +12,8 @@
 #include "sim.h"
 
 static const char usage_text[] =
-	"usage: plx-sim [--engine|--cm] [--seeds N] [--first S] [--ops N] [--profile NAME] [--jobs "
+	"usage: plx-sim [--engine|--cm|--ndk] [--seeds N] [--first S] [--ops N] [--profile NAME] "
+	"[--jobs "
 	"N]\n"
 	"               [--pages] [--trace] [--twice] [--expect-coverage]\n"
 	"               [--canary wrong|stuck|crash]\n"
@@ -105,6 +106,8 @@ flag(struct sim_options *options, const char *name)
 		options->cm = true;
 	else if (strcmp(name, "--pages") == 0)
 		options->pages = true;
+	else if (strcmp(name, "--ndk") == 0)
+		options->ndk = true;
 	else if (strcmp(name, "--twice") == 0)
 		options->twice = true;
 	else if (strcmp(name, "--expect-coverage") == 0)
@@ -130,10 +133,11 @@ main(int argc, char **argv)
 		else
 			flag(&options, argv[i]);
 	}
-	if ((options.engine || options.cm) &&
-	    (options.shrink || options.canary != SIM_CANARY_NONE || options.engine == options.cm))
+	if ((options.engine || options.cm || options.ndk) &&
+	    (options.shrink || options.canary != SIM_CANARY_NONE ||
+	     options.engine + options.cm + options.ndk != 1))
 		usage(); /* wire scripts and canaries are about single queue pairs */
-	if (options.pages && (options.engine || options.cm || options.shrink))
+	if (options.pages && (options.engine || options.cm || options.ndk || options.shrink))
 		usage(); /* wire scripts know contiguous memory only */
 	if (options.seeds < options.jobs)
 		options.jobs = (uint32_t)options.seeds;

@@ -59,6 +59,7 @@ struct sim_options {
 	bool engine; /* whole engines: tests/sim/fleet */
 	bool cm;     /* managers of connections: tests/sim/cm */
 	bool pages;  /* memory is pages in any order; with single queue pairs only */
+	bool ndk;    /* drivers that use NDK: tests/sim/ndk */
 	enum sim_canary canary;
 	const char *script_path; /* where the shrinker writes; NULL: standard output */
 	const char *program;
@@ -480,6 +481,15 @@ enum trace_kind {
 	TRACE_CM_JUDGED,
 	TRACE_CM_TOLD,
 	TRACE_CM_ACTS,
+	TRACE_NDK_CALLS,
+	TRACE_NDK_DONE,
+	TRACE_NDK_CLOSES,
+	TRACE_NDK_CLOSED,
+	TRACE_NDK_ARMS,
+	TRACE_NDK_NOTIFIES,
+	TRACE_NDK_LEFT,
+	TRACE_NDK_POSTS,
+	TRACE_NDK_RESULT,
 	TRACE_KINDS,
 };
 
@@ -582,7 +592,7 @@ sim_subject_option(const struct sim_options *options)
 {
 	if (options->pages)
 		return " --pages";
-	return options->cm ? " --cm" : options->engine ? " --engine" : "";
+	return options->cm ? " --cm" : options->engine ? " --engine" : options->ndk ? " --ndk" : "";
 }
 
 /* ---- jobs.c: runs in processes of their own ---- */
@@ -605,6 +615,8 @@ void fabric_run(const struct sim_options *options, uint64_t seed, const struct s
 		struct sim_stats *out);
 void fleet_run(const struct sim_options *options, uint64_t seed, const struct sim_mask *mask,
 	       struct sim_stats *out);
+void drivers_run(const struct sim_options *options, uint64_t seed, const struct sim_mask *mask,
+		 struct sim_stats *out);
 void jobs_run_one(const struct sim_options *options, const struct sim_mask *mask, bool quiet,
 		  struct job_result *out);
 __attribute__((noreturn)) void jobs_failed(struct world *world, enum sim_exit how,

@@ -98,6 +98,26 @@ managers_covered(const struct sim_stats *stats)
 	return covered(wanted, PLX_COUNT_OF(wanted), 100);
 }
 
+static bool
+drivers_covered(const struct sim_stats *stats)
+{
+	const struct want wanted[] = {
+		{"requests", stats->ops},
+		{"packets", stats->packets},
+		{"drops", stats->drops},
+		{"connections established", stats->established},
+		{"requests rejected", stats->rejected},
+		{"lives", stats->lives},
+		{"messages received", stats->received},
+		{"callbacks of completion queues", stats->woken},
+		{"tokens that died", stats->invalidated},
+		{"posts refused", stats->refused},
+		{"commands", stats->commands},
+	};
+
+	return covered(wanted, PLX_COUNT_OF(wanted), 100);
+}
+
 /* Counted in thousands where single queue pairs are simulated; an engine's life is shorter. */
 bool
 sim_stats_covered(const struct sim_stats *stats, enum sim_subject subject)
@@ -127,5 +147,7 @@ sim_stats_covered(const struct sim_stats *stats, enum sim_subject subject)
 
 	if (subject == SIM_OF_MANAGERS)
 		return managers_covered(stats);
+	if (subject == SIM_OF_DRIVERS)
+		return drivers_covered(stats);
 	return covered(wanted, PLX_COUNT_OF(wanted), least);
 }

@@ -109,6 +109,7 @@ enum sim_subject {
 	SIM_OF_PAIRS,
 	SIM_OF_ENGINES,
 	SIM_OF_MANAGERS,
+	SIM_OF_DRIVERS,
 };
 
 /** Prints what is short of 1,000, or of 100 where lives are longer. Returns: whether nothing is. */

@@ -82,6 +82,11 @@ print_rest(FILE *to, const struct trace_row *row)
 		[TRACE_DISTURB] = "disturbance", [TRACE_CM_SENDS] = "sends",
 		[TRACE_CM_RECV] = "receives",    [TRACE_CM_JUDGED] = "verdict",
 		[TRACE_CM_TOLD] = "event",       [TRACE_CM_ACTS] = "command",
+		[TRACE_NDK_CALLS] = "calls",     [TRACE_NDK_DONE] = "is done",
+		[TRACE_NDK_CLOSES] = "closes",   [TRACE_NDK_CLOSED] = "is closed",
+		[TRACE_NDK_ARMS] = "arms",       [TRACE_NDK_NOTIFIES] = "notifies",
+		[TRACE_NDK_LEFT] = "peer left",  [TRACE_NDK_POSTS] = "posts",
+		[TRACE_NDK_RESULT] = "result",
 	};
 
 	fprintf(to,
@@ -144,6 +149,15 @@ print_row(FILE *to, const struct trace_row *row)
 	case TRACE_CM_JUDGED:
 	case TRACE_CM_TOLD:
 	case TRACE_CM_ACTS:
+	case TRACE_NDK_CALLS:
+	case TRACE_NDK_DONE:
+	case TRACE_NDK_CLOSES:
+	case TRACE_NDK_CLOSED:
+	case TRACE_NDK_ARMS:
+	case TRACE_NDK_NOTIFIES:
+	case TRACE_NDK_LEFT:
+	case TRACE_NDK_POSTS:
+	case TRACE_NDK_RESULT:
 	case TRACE_KINDS:
 		print_rest(to, row);
 		break;

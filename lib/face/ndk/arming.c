@@ -6,13 +6,16 @@
 
 #include <ntstatus.h>
 
+#include "plx_base.h"
+
 /* What was armed has come: its callback is due. One that runs is followed by the next. */
 static unsigned int
 fire(struct ndk_arming *arming)
 {
 	bool waits = arming->due || arming->running;
 
-	arming->armed = NDK_ARM_NONE;
+	if (!PLX_MUTANT(NDK_ARM_FIRES_TWICE))
+		arming->armed = NDK_ARM_NONE;
 	arming->due = true;
 	return waits ? 0 : NDK_DO_SCHEDULE;
 }

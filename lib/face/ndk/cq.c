@@ -61,7 +61,7 @@ schedule(struct ndk_cq *cq)
 	} while (cq->delayed && is_to_look_again(cq));
 	if (!cq->delayed)
 		ndk_post(dispatcher, &cq->task);
-	else if (due != PLX_NEVER)
+	else if (due != PLX_NEVER && !PLX_MUTANT(NDK_MODERATED_FOR_EVER))
 		ndk_post_at(dispatcher, &cq->task, due);
 }
 
@@ -73,7 +73,9 @@ step_of(struct ndk_cq *cq, uint32_t kinds)
 {
 	static const uint32_t satisfied_by[NDK_ARM_COUNT] = {
 		[NDK_ARM_SOLICITED] = PLX_CQ_NOTIFY_SOLICITED,
-		[NDK_ARM_ANY] = PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED,
+		[NDK_ARM_ANY] = PLX_MUTANT(NDK_ARM_LOST)
+					? PLX_CQ_NOTIFY_ANY
+					: PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED,
 	};
 
 	if (kinds & PLX_CQ_NOTIFY_ERRORS)

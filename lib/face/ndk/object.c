@@ -44,6 +44,8 @@ complete(struct ndk_object *object)
 {
 	ndk_callback_begin();
 	object->close_completion(object->close_context);
+	if (PLX_MUTANT(NDK_CLOSE_TOLD_TWICE))
+		object->close_completion(object->close_context);
 	ndk_callback_end();
 	if (step(object, NDK_ON_COMPLETE) & NDK_DO_END)
 		end(object);

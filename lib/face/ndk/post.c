@@ -39,6 +39,8 @@ _Static_assert(NDK_OP_FLAG_DEFER >> 2 == PLX_WR_DEFER, "and the last");
 static inline uint8_t
 flags_of(ULONG flags)
 {
+	if (PLX_MUTANT(NDK_SILENCE_IGNORED))
+		flags &= ~(ULONG)NDK_OP_FLAG_SILENT_SUCCESS;
 	return (uint8_t)((flags & (NDK_OP_FLAG_SILENT_SUCCESS | NDK_OP_FLAG_READ_FENCE)) << 1 |
 			 (flags & (NDK_OP_FLAG_SEND_AND_SOLICIT_EVENT | NDK_OP_FLAG_DEFER)) >> 2 |
 			 (flags & NDK_OP_FLAG_INLINE) >> 3 |
@@ -57,7 +59,8 @@ sges_of(CONST NDK_SGE *sgl)
 static PLX_COLD NTSTATUS
 refuse(struct ndk_qp *qp, NTSTATUS status)
 {
-	plx_qp_ring_doorbell(qp->qp);
+	if (!PLX_MUTANT(NDK_DEFERRED_STAYS))
+		plx_qp_ring_doorbell(qp->qp);
 	return status;
 }
 
@@ -193,7 +196,9 @@ hold_region(struct ndk_mw *mw, struct ndk_mr *mr)
 {
 	struct ndk_mr *before = mw->bound;
 
-	mw->bound = mr;
+	mw->bound = PLX_MUTANT(NDK_REGION_NOT_HELD) ? NULL : mr;
+	if (PLX_MUTANT(NDK_REGION_NOT_HELD))
+		ndk_release(&mr->object);
 	if (before != NULL)
 		ndk_release(&before->object);
 }
@@ -281,7 +286,8 @@ ndk_fast_register(NDK_QP *face, PVOID context, NDK_MR *mr_face, ULONG pages,
 	posted = plx_post_reg(qp->qp, &reg, &key);
 	if (posted != PLX_OK)
 		return refuse(qp, ndk_refusal(posted));
-	atomic_store(&mr->token, key.v);
+	if (!PLX_MUTANT(NDK_TOKEN_OF_BEFORE) || atomic_load(&mr->token) == 0)
+		atomic_store(&mr->token, key.v);
 	return STATUS_SUCCESS;
 }
 

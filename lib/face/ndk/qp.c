@@ -56,7 +56,7 @@ teardown(struct ndk_object *object)
 {
 	struct ndk_qp *qp = plx_list_entry(object, struct ndk_qp, object);
 	struct plx_qp_info info;
-	enum plx_status status = plx_qp_flush(qp->qp);
+	enum plx_status status = PLX_MUTANT(NDK_CLOSE_NO_FLUSH) ? PLX_OK : plx_qp_flush(qp->qp);
 
 	if (status == PLX_OK)
 		status = plx_qp_query(qp->qp, &info);
@@ -72,8 +72,10 @@ destroy(struct ndk_object *object)
 {
 	struct ndk_qp *qp = plx_list_entry(object, struct ndk_qp, object);
 
-	ndk_release(&qp->attr.initiator_cq->object);
-	ndk_release(&qp->attr.receive_cq->object);
+	if (!PLX_MUTANT(NDK_CQ_NOT_HELD)) {
+		ndk_release(&qp->attr.initiator_cq->object);
+		ndk_release(&qp->attr.receive_cq->object);
+	}
 	if (qp->attr.srq)
 		ndk_release(&qp->attr.srq->object);
 	ndk_release(&qp->attr.pd->object);
@@ -136,7 +138,8 @@ hold_antecedents(struct ndk_qp *qp)
 					  qp->attr.srq ? &qp->attr.srq->object : NULL};
 
 	for (size_t i = 0; i < PLX_COUNT_OF(all); i++) {
-		if (all[i] == NULL || ndk_hold(all[i]))
+		if (all[i] == NULL || (PLX_MUTANT(NDK_CQ_NOT_HELD) && (i == 1 || i == 2)) ||
+		    ndk_hold(all[i]))
 			continue;
 		while (i-- > 0)
 			if (all[i] != NULL)

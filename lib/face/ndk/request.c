@@ -49,6 +49,9 @@ ndk_request_finish(struct ndk_request *request, NTSTATUS status)
 		tell_created(request);
 	else if (request->done != NULL)
 		request->done(request->context, status);
+	if (PLX_MUTANT(NDK_DONE_TWICE) && !request->creates && status != STATUS_SUCCESS &&
+	    request->done != NULL)
+		request->done(request->context, status);
 	ndk_callback_end();
 	free(request);
 	if (failed)
@@ -79,6 +82,8 @@ run(struct ndk_task *task)
 	struct plx_session *session = ndk_session_for(request->object);
 	NTSTATUS status = plx_session_is_stalled(session) ? NDK_STALLED : request->run(request);
 
+	if (status == NDK_STALLED && PLX_MUTANT(NDK_STALLED_IS_LOST))
+		return;
 	if (status == NDK_STALLED)
 		plx_session_defer(session, &request->deferred, run_later);
 	else if (status != STATUS_PENDING)

@@ -237,6 +237,10 @@ plx_key_invalidate(struct plx_mem *mem, struct plx_key key, const struct plx_ask
 
 	if (verdict != PLX_KEY_GRANTED)
 		return verdict;
+	if (PLX_MUTANT(NDK_WINDOW_STAYS_VALID) && view.kind == PLX_SLOT_WINDOW)
+		return PLX_KEY_GRANTED;
+	if (PLX_MUTANT(NDK_FAST_STAYS_VALID) && view.kind != PLX_SLOT_WINDOW)
+		return PLX_KEY_GRANTED;
 	if (view.kind == PLX_SLOT_WINDOW) {
 		if (!plx_slot_end(slot, view.life))
 			return PLX_KEY_UNKNOWN;

@@ -47,11 +47,14 @@ fleet_clock(struct host *host)
 uint64_t
 plx_clock_ns(void)
 {
-	uint64_t now = clock_local(reader->station);
+	struct host *host = reader;
 
 	/* A call's first look is only for its deadline; and inline mode polls by itself. */
-	if (looked && !reader->inline_mode)
-		plx_engine_poll(reader->engine, now);
+	if (looked && host->look != NULL)
+		host->look(host);
+	else if (looked && !host->inline_mode)
+		plx_engine_poll(host->engine, clock_local(host->station));
+	reader = host;
 	looked = true;
-	return now;
+	return clock_local(host->station);
 }

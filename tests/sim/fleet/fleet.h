@@ -153,6 +153,10 @@ struct host {
 	/* a crowd's */
 	uint32_t take; /* packets that the port takes at once; 0: all */
 	uint64_t bulk; /* requests and READ responses that have left */
+
+	/* drivers' hosts; NULL: the fleet's own ways */
+	void (*after_poll)(struct host *host); /* the engine has had a cycle */
+	void (*look)(struct host *host);       /* somebody waits for the engine */
 };
 
 /* ---- connections: connection.c, work.c ---- */
@@ -317,6 +321,11 @@ void ud_end_listen(struct host *host);
 void ud_end_destroy(struct host *host);
 
 /* host.c */
+void *host_aligned(size_t bytes);
+struct plx_secret host_secret(struct host *host);
+struct plx_engine_config host_config(struct host *host);
+void host_prepare(struct fleet *fleet, uint32_t index);
+void host_release(struct host *host);
 void host_create(struct fleet *fleet, uint32_t index);
 void host_destroy(struct host *host);
 void host_poll_by(struct host *host, uint64_t at);

@@ -10,8 +10,8 @@
 
 /* ---- birth ---- */
 
-static void *
-aligned(size_t bytes)
+void *
+host_aligned(size_t bytes)
 {
 	void *block = NULL;
 
@@ -19,8 +19,8 @@ aligned(size_t bytes)
 	return memset(block, 0, bytes);
 }
 
-static struct plx_secret
-secret_of(struct host *host)
+struct plx_secret
+host_secret(struct host *host)
 {
 	return (struct plx_secret){{plx_prng_next(&host->prng), plx_prng_next(&host->prng)}};
 }
@@ -32,22 +32,22 @@ make_net(struct host *host)
 		.addresses = 1, .neighbours = 8, .frame_max = PLX_NET_FRAME_MIN};
 	uint8_t bits = host->ip.version == 4 ? 24 : 64;
 
-	config.secret = secret_of(host);
+	config.secret = host_secret(host);
 	config.vlan = host->fleet->vlan;
 	memcpy(config.mac, host->port.caps.mac, sizeof(config.mac));
 	config.address[0] = (struct plx_net_address){.ip = host->ip, .prefix_bits = bits};
-	host->net = plx_net_init(aligned(plx_net_bytes(&config)), &config);
+	host->net = plx_net_init(host_aligned(plx_net_bytes(&config)), &config);
 }
 
 static void
 make_memory(struct host *host)
 {
-	struct plx_secret secret = secret_of(host);
+	struct plx_secret secret = host_secret(host);
 	struct plx_region_attr attr = {.length = SIM_SOURCE_BYTES,
 				       .host = source_bytes(),
 				       .access = {PLX_ACCESS_REMOTE_READ}};
 
-	host->mem = plx_mem_init(aligned(plx_mem_bytes(4096)), 4096, &secret);
+	host->mem = plx_mem_init(host_aligned(plx_mem_bytes(4096)), 4096, &secret);
 	PLX_ASSERT(plx_domain_create(host->mem, &host->domain) == PLX_OK);
 	host->source_va = attr.va = (plx_prng_next(&host->prng) >> 1) & ~UINT64_C(7);
 	PLX_ASSERT(plx_region_register(host->mem, host->domain, &attr, &host->source_region,
@@ -85,12 +85,10 @@ make_srq(struct host *host)
 }
 
 void
-host_create(struct fleet *fleet, uint32_t index)
+host_prepare(struct fleet *fleet, uint32_t index)
 {
 	struct host *host = &fleet->host[index];
 	struct world *world = &fleet->world;
-	struct plx_engine_config config = {.engines = 1, .icrc = NULL};
-	struct plx_why why = {{0}};
 
 	host->fleet = fleet;
 	host->index = index;
@@ -112,15 +110,36 @@ host_create(struct fleet *fleet, uint32_t index)
 	make_net(host);
 	make_memory(host);
 	make_pool(host);
-	config.port = &host->port;
-	config.link = &plx_link;
-	config.mem = host->mem;
-	config.net = host->net;
-	config.pool = host->pool;
+}
+
+/* Its engine is not made yet. */
+struct plx_engine_config
+host_config(struct host *host)
+{
+	return (struct plx_engine_config){
+		.engines = 1,
+		.port = &host->port,
+		.link = &plx_link,
+		.mem = host->mem,
+		.net = host->net,
+		.pool = host->pool,
+	};
+}
+
+void
+host_create(struct fleet *fleet, uint32_t index)
+{
+	struct host *host = &fleet->host[index];
+	struct plx_engine_config config;
+	struct world *world = &fleet->world;
+	struct plx_why why = {{0}};
+
+	host_prepare(fleet, index);
+	config = host_config(host);
 	config.qps = host->qps_max + (host->fleet->strangers > 0); /* and a datagram end */
 	if (config.qps == 0) /* no connection was drawn for it */
 		config.qps = 1;
-	config.secret = secret_of(host);
+	config.secret = host_secret(host);
 	config.inline_mode = host->inline_mode;
 	sim_must(world, plx_engine_create(&config, &host->engine, &why) == PLX_OK, "I10", "%s",
 		 why.text);
@@ -313,6 +332,10 @@ void
 host_after_poll(struct host *host)
 {
 	count_free_cycle(host);
+	if (host->after_poll != NULL) {
+		host->after_poll(host);
+		return;
+	}
 	host_events(host);
 	ud_end_listen(host);
 	for (uint32_t i = 0; i < host->cq_count; i++)
@@ -486,6 +509,15 @@ host_destroy(struct host *host)
 	stranger_settle(host);
 	ud_end_destroy(host);
 	check_counters(host);
+	host_release(host);
+}
+
+/* Nothing is left of it. */
+void
+host_release(struct host *host)
+{
+	struct world *world = &host->fleet->world;
+
 	collect(host);
 	plx_engine_destroy(host->engine);
 	port_drop_all(host);
