@@ -3,7 +3,6 @@
  * NDK_ADAPTER: opened, queried, closed. Several may share a session. Start with plx_ndk_open().
  */
 #include <ntstatus.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "ndk.h"
@@ -56,7 +55,7 @@ dispose(struct ndk_adapter *adapter)
 
 	pthread_cond_destroy(&adapter->closed);
 	pthread_mutex_destroy(&adapter->lock);
-	free(adapter);
+	ndk_object_keep(&adapter->object);
 	plx_session_put(session);
 }
 
@@ -89,19 +88,13 @@ static const struct ndk_kind kind = {
 	.destroy = destroy,
 };
 
-/* It would wait for the callback that it is called from. */
+/* It would wait for the callback that it is called from: it ends when that has returned. */
 static void
 close_from_callback(struct ndk_adapter *adapter)
 {
-	static const char text[] =
-		"an NDK adapter is closed from a callback, for whose return its close waits; close "
-		"it from a thread of the driver's";
-
-#ifndef NDEBUG
-	fprintf(stderr, "pollux-ndk: %s\n", text);
-	abort();
-#endif
-	ndk_log("%s", text);
+	ndk_rule_broken(
+		"an NDK adapter is closed from a callback, for whose return its close waits; "
+		"close it from a thread of the driver's");
 	pthread_mutex_lock(&adapter->lock);
 	adapter->is_orphan = true;
 	pthread_mutex_unlock(&adapter->lock);
@@ -114,6 +107,11 @@ plx_ndk_close(NDK_ADAPTER *face)
 {
 	struct ndk_adapter *adapter = ndk_adapter_of(face);
 
+	if (ndk_is_closed(&adapter->object)) {
+		ndk_rule_broken("an NDK adapter is closed twice");
+		return;
+	}
+	adapter->object.dispatch = ndk_closed_tables[NdkObjectTypeAdapter];
 	if (ndk_in_callback()) {
 		close_from_callback(adapter);
 		return;

@@ -69,13 +69,13 @@ static void
 tell(struct ndk_task *task)
 {
 	struct ndk_connector *connector = plx_list_entry(task, struct ndk_connector, tell);
+	KIRQL old = ndk_callback_begin();
 
-	ndk_callback_begin();
 	if (connector->event_ex)
 		connector->event_ex(connector->event_context, 0);
 	else
 		connector->event(connector->event_context);
-	ndk_callback_end();
+	ndk_callback_end("NdkDisconnectEventCallback", old);
 	ndk_release(&connector->object);
 }
 

@@ -157,6 +157,7 @@ call(struct ndk_task *task)
 	struct ndk_cq *cq = plx_list_entry(task, struct ndk_cq, task);
 	unsigned int effects;
 	NTSTATUS status;
+	KIRQL old;
 
 	pthread_mutex_lock(&cq->lock);
 	cq->delayed = false;
@@ -170,9 +171,9 @@ call(struct ndk_task *task)
 	pthread_mutex_unlock(&cq->lock);
 	if (!(effects & NDK_DO_CALL))
 		return;
-	ndk_callback_begin();
+	old = ndk_callback_begin();
 	cq->notify(cq->notify_context, status);
-	ndk_callback_end();
+	ndk_callback_end("NdkCqNotificationCallback", old);
 	pthread_mutex_lock(&cq->lock);
 	on_event(cq, NDK_ON_RETURN);
 	pthread_mutex_unlock(&cq->lock);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "ndk.h"
+#include "plx_ke.h"
 
 enum {
 	BURST = 64, /* tasks in a row; then connections have their turn */
@@ -15,15 +16,17 @@ enum {
 
 static __thread unsigned int callbacks;
 
-void
+KIRQL
 ndk_callback_begin(void)
 {
 	callbacks++;
+	return plx_ke_callback_begin();
 }
 
 void
-ndk_callback_end(void)
+ndk_callback_end(const char *callback, KIRQL old)
 {
+	plx_ke_callback_end(callback, old);
 	callbacks--;
 }
 

@@ -9,6 +9,7 @@
 
 #include "connection.h"
 #include "ndk.h"
+#include "plx_ke.h"
 
 enum {
 	QUEUE_DEPTH = 8192, /* as ND2's: a queue pair with all maxima at once takes 32 MiB */
@@ -41,6 +42,20 @@ ndk_log(const char *format, ...)
 	va_start(arguments, format);
 	log_arguments(format, arguments);
 	va_end(arguments);
+}
+
+void
+ndk_rule_broken(const char *format, ...)
+{
+	va_list arguments;
+	char text[256];
+
+	va_start(arguments, format);
+	(void)vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	if (plx_ke_checks())
+		plx_ke_violation("%s", text);
+	ndk_log("%s", text);
 }
 
 static uint32_t

@@ -27,14 +27,15 @@ call(struct ndk_task *task)
 {
 	struct ndk_connector *connector = plx_list_entry(task, struct ndk_connector, requested);
 	struct ndk_listener *listener = connector->listener;
+	KIRQL old;
 
 	if (!ndk_hold(&listener->object)) {
 		give_up(connector);
 		return;
 	}
-	ndk_callback_begin();
+	old = ndk_callback_begin();
 	listener->event(listener->event_context, (NDK_CONNECTOR *)(void *)connector);
-	ndk_callback_end();
+	ndk_callback_end("NdkConnectEventCallback", old);
 	ndk_release(&listener->object);
 }
 

@@ -64,9 +64,10 @@ void ndk_post_at(struct ndk_dispatcher *dispatcher, struct ndk_task *task, uint6
 /** Withdraw a task that is posted and does not run yet. */
 void ndk_unpost(struct ndk_dispatcher *dispatcher, struct ndk_task *task);
 
-/** Bracket every call of the consumer. */
-void ndk_callback_begin(void);
-void ndk_callback_end(void);
+/** Bracket every call of the consumer, which is made at DISPATCH_LEVEL.
+ * @param callback its name, for a consumer that leaves it at another level */
+KIRQL ndk_callback_begin(void);
+void ndk_callback_end(const char *callback, KIRQL old);
 /** Is this thread inside a callback? */
 bool ndk_in_callback(void);
 
@@ -127,6 +128,14 @@ bool ndk_hold(struct ndk_object *object);
 void ndk_release(struct ndk_object *object);
 /** Has the consumer closed it? */
 bool ndk_is_closed(struct ndk_object *object);
+
+/* closed.c: the table of a closed object, by NDK_OBJECT_TYPE: its slots say that it is closed. */
+extern const void *const ndk_closed_tables[NdkObjectTypeMax];
+/** Free an object that has ended, later: until then a consumer that uses it is told. */
+void ndk_object_keep(struct ndk_object *object);
+/** A consumer has broken a rule of lifetime: end the process with a sentence if checks are on
+ * (plx_ke_checks()), else log it. */
+void ndk_rule_broken(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** The close and extension slots of every table. */
 NTSTATUS ndk_close(NDK_OBJECT_HEADER *header, NDK_FN_CLOSE_COMPLETION completion, PVOID context);

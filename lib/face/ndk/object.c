@@ -35,18 +35,19 @@ end(struct ndk_object *object)
 		object->kind->destroy(object);
 	if (is_adapter)
 		return;
-	free(object);
+	ndk_object_keep(object);
 	ndk_release(&adapter->object);
 }
 
 static void
 complete(struct ndk_object *object)
 {
-	ndk_callback_begin();
+	KIRQL old = ndk_callback_begin();
+
 	object->close_completion(object->close_context);
 	if (PLX_MUTANT(NDK_CLOSE_TOLD_TWICE))
 		object->close_completion(object->close_context);
-	ndk_callback_end();
+	ndk_callback_end("NdkCloseCompletion", old);
 	if (step(object, NDK_ON_COMPLETE) & NDK_DO_END)
 		end(object);
 }
@@ -118,18 +119,29 @@ ndk_object_close(struct ndk_object *object)
 	return effects;
 }
 
+/* The object is the provider's again. Not atomic: nobody else may look at a closed object. */
+static void
+replace_table(struct ndk_object *object)
+{
+	object->dispatch = ndk_closed_tables[object->kind->type];
+}
+
 NTSTATUS
 ndk_close(NDK_OBJECT_HEADER *header, NDK_FN_CLOSE_COMPLETION completion, PVOID context)
 {
 	struct ndk_object *object = (struct ndk_object *)(void *)header;
 	unsigned int effects;
 
+	if (ndk_is_closed(object)) {
+		ndk_rule_broken("an object is closed twice; a close is the last call on an object");
+		return STATUS_SUCCESS;
+	}
+	replace_table(object);
 	object->close_completion = completion;
 	object->close_context = context;
 	if (object->kind->close)
 		object->kind->close(object);
 	effects = ndk_object_close(object);
-	PLX_ASSERT(!(effects & NDK_DO_REFUSE));
 	if (effects & NDK_DO_END)
 		end(object);
 	return effects & NDK_DO_RETURN_SUCCESS ? STATUS_SUCCESS : STATUS_PENDING;

@@ -42,9 +42,10 @@ ndk_request_finish(struct ndk_request *request, NTSTATUS status)
 {
 	bool failed = request->creates && status != STATUS_SUCCESS;
 	struct ndk_object *object = request->object;
+	KIRQL old;
 
 	request->status = status;
-	ndk_callback_begin();
+	old = ndk_callback_begin();
 	if (request->creates)
 		tell_created(request);
 	else if (request->done != NULL)
@@ -52,7 +53,7 @@ ndk_request_finish(struct ndk_request *request, NTSTATUS status)
 	if (PLX_MUTANT(NDK_DONE_TWICE) && !request->creates && status != STATUS_SUCCESS &&
 	    request->done != NULL)
 		request->done(request->context, status);
-	ndk_callback_end();
+	ndk_callback_end(request->creates ? "NdkCreateCompletion" : "NdkRequestCompletion", old);
 	free(request);
 	if (failed)
 		discard(object);

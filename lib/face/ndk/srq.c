@@ -13,12 +13,13 @@ static void
 call(struct ndk_task *task)
 {
 	struct ndk_srq *srq = plx_list_entry(task, struct ndk_srq, task);
+	KIRQL old;
 
 	if (!ndk_hold(&srq->object))
 		return;
-	ndk_callback_begin();
+	old = ndk_callback_begin();
 	srq->notify(srq->notify_context, STATUS_SUCCESS);
-	ndk_callback_end();
+	ndk_callback_end("NdkSrqNotificationCallback", old);
 	ndk_release(&srq->object);
 }
 

@@ -64,6 +64,31 @@ each_operation_has_its_type(void **state)
 	ndk_pair_close(pair);
 }
 
+static void
+results_of_both_kinds_are_read_in_turns(void **state)
+{
+	struct ndk_pair *pair = ndk_pair_open(NULL);
+	NDK_CQ *cq = pair->a.cq;
+
+	(void)state;
+	for (uintptr_t i = 0; i < 8; i++) {
+		ndk_post_receive(&pair->b, i, 0, 8);
+		ndk_post_send(&pair->a, i, 0, 8, 0);
+	}
+	for (uintptr_t i = 0; i < 8; i += 2) {
+		NDK_RESULT shorter;
+		NDK_RESULT_EX longer;
+
+		ndk_until(cq->Dispatch->NdkGetCqResults(cq, &shorter, 1) == 1);
+		ndk_until(cq->Dispatch->NdkGetCqResultsEx(cq, &longer, 1) == 1);
+		assert_int_equal((uintptr_t)shorter.RequestContext, i);
+		assert_int_equal((uintptr_t)longer.RequestContext, i + 1);
+		assert_int_equal(longer.Type, NdkOperationTypeSend);
+		assert_int_equal(longer.ProviderErrorCode, 0);
+	}
+	ndk_pair_close(pair);
+}
+
 /* ---- refusals: nothing has changed, and there is no result ---- */
 
 static void
@@ -591,6 +616,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_operation_has_its_type),
+		cmocka_unit_test(results_of_both_kinds_are_read_in_turns),
 		cmocka_unit_test(what_exceeds_a_limit_is_refused),
 		cmocka_unit_test(a_request_before_the_connection_is_refused),
 		cmocka_unit_test(t24_a_refusal_sends_what_was_deferred_before_it),

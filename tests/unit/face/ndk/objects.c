@@ -67,6 +67,19 @@ an_adapter_says_what_it_can(void **state)
 	plx_ndk_close(adapter);
 }
 
+static void
+a_connector_is_created_by_its_adapter(void **state)
+{
+	NDK_ADAPTER *adapter = ndk_adapter(0);
+	NDK_CONNECTOR *connector =
+		ndk_create(NDK_CONNECTOR, adapter->Dispatch->NdkCreateConnector, adapter);
+
+	(void)state;
+	assert_int_equal(connector->Header.ObjectType, NdkObjectTypeConnector);
+	ndk_end(connector->Dispatch->NdkCloseConnector, connector);
+	plx_ndk_close(adapter);
+}
+
 /* ---- limits ---- */
 
 static VOID
@@ -446,6 +459,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(t22_a_version_is_answered_with_the_highest_of_its_kind),
 		cmocka_unit_test(an_adapter_says_what_it_can),
+		cmocka_unit_test(a_connector_is_created_by_its_adapter),
 		cmocka_unit_test(what_is_above_a_limit_is_not_created),
 		cmocka_unit_test(x4_a_pending_create_leaves_the_out_parameter_alone),
 		cmocka_unit_test(memory_has_to_be_one_range),
