@@ -254,7 +254,7 @@ line_of_include(const char *text)
 /* Read an open file completely.
  * Returns: NULL, with errno */
 static char *
-read_all(int fd)
+read_all(int fd, size_t *bytes)
 {
 	char *text = malloc(PLX_FILES_TEXT_MAX + 1);
 	size_t used = 0;
@@ -270,22 +270,32 @@ read_all(int fd)
 		return NULL;
 	}
 	text[used] = '\0';
+	*bytes = used;
+	return text;
+}
+
+char *
+plx_files_read(const char *path, size_t *bytes, struct plx_files_why *why)
+{
+	int fd = plx_files_open(path, why);
+	char *text;
+
+	if (fd < 0)
+		return NULL;
+	text = read_all(fd, bytes);
+	if (!text)
+		(void)refuse(why, errno, "%s cannot be read: %s", path, strerror(errno));
+	close_keeping_errno(fd);
 	return text;
 }
 
 char *
 plx_files_config(const char *path, struct plx_files_why *why)
 {
-	int fd = plx_files_open(path, why);
+	size_t bytes;
+	char *text = plx_files_read(path, &bytes, why);
 	uint32_t line;
-	char *text;
 
-	if (fd < 0)
-		return NULL;
-	text = read_all(fd);
-	if (!text)
-		(void)refuse(why, errno, "%s cannot be read: %s", path, strerror(errno));
-	close(fd);
 	line = text ? line_of_include(text) : 0;
 	if (line == 0)
 		return text;

@@ -31,6 +31,15 @@ struct plx_files_why {
 int plx_files_open(const char *path, struct plx_files_why *why) PLX_MUST_CHECK;
 
 /**
+ * Read a file, opened as by plx_files_open().
+ *
+ * @param bytes out
+ * Returns: its bytes, followed by a 0, to be free()d; or NULL with errno and a sentence (EFBIG:
+ * more than PLX_FILES_TEXT_MAX)
+ */
+char *plx_files_read(const char *path, size_t *bytes, struct plx_files_why *why) PLX_MUST_CHECK;
+
+/**
  * Read a configuration file, opened as by plx_files_open(), for libconfig. A file that includes
  * others is refused, because libconfig would open them without checking who wrote them.
  *
