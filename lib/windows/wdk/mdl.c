@@ -29,11 +29,18 @@ MmInitializeMdl(PMDL mdl, PVOID base, SIZE_T length)
 PMDL
 IoAllocateMdl(PVOID base, ULONG length, BOOLEAN secondary, BOOLEAN charge, PIRP irp)
 {
-	PMDL mdl = irp == NULL ? malloc(MmSizeOfMdl(base, length)) : NULL;
+	PMDL mdl = malloc(MmSizeOfMdl(base, length)), *end;
 
-	(void)secondary, (void)charge;
-	if (mdl != NULL)
-		MmInitializeMdl(mdl, base, length);
+	(void)charge;
+	if (mdl == NULL)
+		return NULL;
+	MmInitializeMdl(mdl, base, length);
+	if (irp == NULL)
+		return mdl;
+	end = &irp->MdlAddress;
+	while (secondary && *end != NULL)
+		end = &(*end)->Next;
+	*end = mdl;
 	return mdl;
 }
 

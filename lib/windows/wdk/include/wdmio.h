@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Io: drivers, devices, requests, registry keys.
+ * Io: drivers and devices, requests, queues of requests, registry keys. Each has a header of its
+ * own.
  */
 #ifndef PLX_WDK_WDMIO_H
 #define PLX_WDK_WDMIO_H
 
-#include "wdmtypes.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+#include "wdmdevice.h"
+#include "wdmirp.h"
+#include "wdmqueue.h"
+#include "wdmkey.h"
 
 #endif

@@ -82,9 +82,9 @@ SIZE_T MmSizeOfMdl(PVOID Base, SIZE_T Length) PLX_WIN_NAME(MmSizeOfMdl);
 VOID MmInitializeMdl(PMDL Mdl, PVOID BaseVa, SIZE_T Length) PLX_WIN_NAME(MmInitializeMdl);
 /**
  * Allocate an MDL for a buffer, without page frame numbers.
- * @param SecondaryBuffer of an IRP; ignored without one
- * @param Irp             NULL: IRPs have no MDLs here
- * Returns: NULL: no memory, or an IRP was given
+ * @param SecondaryBuffer TRUE: it goes to the end of the request's chain; FALSE: it is the chain
+ * @param Irp             NULL, or the request whose buffer it describes
+ * Returns: NULL: no memory
  */
 PMDL IoAllocateMdl(PVOID VirtualAddress, ULONG Length, BOOLEAN SecondaryBuffer, BOOLEAN ChargeQuota,
 		   PIRP Irp) PLX_WIN_NAME(IoAllocateMdl);
