@@ -56,6 +56,7 @@ dispose(struct ndk_adapter *adapter)
 	pthread_cond_destroy(&adapter->closed);
 	pthread_mutex_destroy(&adapter->lock);
 	ndk_object_keep(&adapter->object);
+	ndk_left_adapter(-1);
 	plx_session_put(session);
 }
 
@@ -156,6 +157,8 @@ plx_ndk_open(const char *name, NDK_VERSION version, NDK_ADAPTER **out)
 	adapter->object.close_completion = closed;
 	pthread_mutex_init(&adapter->lock, NULL);
 	pthread_cond_init(&adapter->closed, NULL);
+	ndk_left_watch();
+	ndk_left_adapter(1);
 	*out = (NDK_ADAPTER *)(void *)adapter;
 	return STATUS_SUCCESS;
 }

@@ -418,4 +418,12 @@ NTSTATUS ndk_refusal(enum plx_status why);
 /** NdkSrqReceive: NdkReceive's twin. */
 NTSTATUS ndk_srq_receive(NDK_SRQ *srq, PVOID context, CONST NDK_SGE *sgl, ULONG sges);
 
+/* ---- what a driver left ---- */
+
+/** Let the host of drivers report adapters that are open and objects that are not closed. */
+void ndk_left_watch(void);
+/** Count one more (1) or one less (-1). */
+void ndk_left_adapter(int change);
+void ndk_left_object(int change);
+
 #endif

@@ -36,6 +36,7 @@ end(struct ndk_object *object)
 	if (is_adapter)
 		return;
 	ndk_object_keep(object);
+	ndk_left_object(-1);
 	ndk_release(&adapter->object);
 }
 
@@ -183,6 +184,7 @@ ndk_object_alloc(const struct ndk_kind *kind, struct ndk_adapter *adapter)
 		return NULL;
 	}
 	ndk_object_init(object, kind, adapter, adapter->version);
+	ndk_left_object(1);
 	return object;
 }
 
@@ -203,5 +205,6 @@ ndk_object_free(struct ndk_object *object)
 	struct ndk_adapter *adapter = object->adapter;
 
 	free(object);
+	ndk_left_object(-1);
 	ndk_release(&adapter->object);
 }
