@@ -214,10 +214,14 @@ def includes_have_no_cycle(tree):
 
 @rule('rooms', bad=[{'lib/a/x.h': 'int x;\n'},
                     {'lib/a/plx_a.h': '#ifndef PLX_B_H\n#define PLX_B_H\n#endif\n'}],
-      good=[{'lib/a/plx_a.h': '/* a */\n#ifndef PLX_A_H\n#define PLX_A_H\n\n#endif\n'}])
+      good=[{'lib/a/plx_a.h': '/* a */\n#ifndef PLX_A_H\n#define PLX_A_H\n\n#endif\n'},
+            {'lib/a/pack.h': '/* a */\n#pragma pack(push, 1)\n'}])
 def header_is_guarded(tree):
-    """A header of a room opens with an include guard; a public one is named after its file."""
+    """A header of a room opens with an include guard; a public one is named after its file. One that
+    does nothing but push or pop what its fellow pops has none."""
     for path, text in tree.files(('*.h',), HOMES):
+        if re.fullmatch(r'\s*#pragma pack\((push, \d+|pop)\)\s*', code_only(text)):
+            continue
         found = re.match(r'\s*#ifndef (PLX_\w+_H)\n#define \1\n', code_only(text))
         name = path.split('/')[-1]
         if not found:

@@ -11,6 +11,10 @@
 
 #include "plx_types.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /**
  * Open an adapter of pollux.conf; several may be open on one name. The adapter must have a worker.
  * @param version that the consumer wants; 1.0 to 1.2 gets 1.2, 2.0 and 2.1 get 2.1
@@ -25,5 +29,9 @@ PLX_API NTSTATUS plx_ndk_open(const char *name, NDK_VERSION version, NDK_ADAPTER
  * process with a sentence, any other returns at once and closes it when it can.
  */
 PLX_API void plx_ndk_close(NDK_ADAPTER *adapter);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

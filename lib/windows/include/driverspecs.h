@@ -85,5 +85,28 @@
 #define _Unchanged_(...)
 #define _Strict_type_match_(...)
 #define _Points_to_data_(...)
+#define _IRQL_limited_to_(...)
+#define _Kernel_entry_
+#define _Kernel_entry_always_
+
+/* What a source is, which it says between two semicolons, and what its allocation does. */
+#define __kernel_driver
+#define __kernel_code
+#define __user_driver
+#define __user_code
+#define __internal_kernel_driver
+#define __prefast_operator_new_null
+#define __prefast_operator_new_throws
+#define __drv_Mode_impl(...)
+#define __drv_nonConstant
+#define __drv_in(...)
+#define __drv_out(...)
+#define __drv_deref(...)
+#define __drv_in_deref(...)
+#define __drv_out_deref(...)
+#define __drv_fun(...)
+#define __drv_unit(...)
+#define __drv_declspec(...)
+#define __drv_formatString(...)
 
 #endif

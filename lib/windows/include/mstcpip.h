@@ -4,7 +4,7 @@
  */
 #ifndef PLX_WIN_MSTCPIP_H
 #define PLX_WIN_MSTCPIP_H
-#include "ws2tcpip.h"
+#include "ws2ipdef.h"
 
 #define SIO_KEEPALIVE_VALS 0x98000004
 

@@ -10,6 +10,10 @@
 /* #pragma comment(lib, ...), #pragma warning(...). g++ hears of this only by the flags of
  * pkg-config. */
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#ifdef __clang__
+/* pshpack1.h changes the alignment of what follows it: that is its purpose. */
+#pragma clang diagnostic ignored "-Wpragma-pack"
+#endif
 /* struct in_addr a = {x}: it is a union here, as on Windows. */
 #pragma GCC diagnostic ignored "-Wmissing-braces"
 #ifndef __cplusplus

@@ -19,6 +19,7 @@
 #define _Check_return_opt_
 #define _Check_return_wat_
 #define _Const_
+#define _Deref_
 #define _Enum_is_bitflag_
 #define _Field_z_
 #define _Frees_ptr_
@@ -39,6 +40,7 @@
 #define _Must_inspect_result_
 #define _Notliteral_
 #define _Notnull_
+#define _Notref_
 #define _Notvalid_
 #define _NullNull_terminated_
 #define _Null_
@@ -61,6 +63,7 @@
 #define _Outref_result_maybenull_z_
 #define _Outref_result_nullonfailure_
 #define _Outref_result_z_
+#define _Post_
 #define _Post_defensive_
 #define _Post_equals_last_error_
 #define _Post_invalid_
@@ -74,6 +77,7 @@
 #define _Post_ptr_invalid_
 #define _Post_valid_
 #define _Post_z_
+#define _Pre_
 #define _Pre_defensive_
 #define _Pre_invalid_
 #define _Pre_localized_
@@ -114,6 +118,7 @@
 #define _Analysis_assume_lock_released_(...)
 #define _Analysis_assume_nullterminated_(...)
 #define _Analysis_mode_(...)
+#define _Analysis_suppress_lock_checking_(...)
 #define _At_(...)
 #define _At_buffer_(...)
 #define _Called_from_function_class_(...)

@@ -7,12 +7,16 @@
 #ifndef PLX_WDK_WDMTYPES_H
 #define PLX_WDK_WDMTYPES_H
 
+#include "pollux-kernel.h"
+
 #include <quiet.h>
 #include <windef.h>
 #include <winnt.h>
 #include <ntstatus.h>
 
 #include <string.h>
+
+#include "wdmwords.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -8,6 +8,7 @@
 
 #include <ndkpi.h>
 #include <ndkstatus.h>
+#include <ntddndk.h>
 
 #ifdef __cplusplus
 #include <type_traits>
@@ -30,6 +31,7 @@
 /* ---- structures ---- */
 
 SIZE(NDK_VERSION, 4);
+AT(NDK_VERSION, Major, 0);
 AT(NDK_VERSION, Minor, 2);
 SIZE(NDK_OBJECT_HEADER, 40);
 AT(NDK_OBJECT_HEADER, Version, 0);
@@ -59,6 +61,11 @@ AT(NDK_LOGICAL_ADDRESS_MAPPING, AdapterContext, 0);
 AT(NDK_LOGICAL_ADDRESS_MAPPING, AdapterPageCount, 8);
 AT(NDK_LOGICAL_ADDRESS_MAPPING, AdapterPageArray, 16);
 SIZE(NDK_EXTENSION_INTERFACE, 8);
+AT(NDK_EXTENSION_INTERFACE, Dispatch, 0);
+SIZE(NDK_OBJECT_HEADER_RESERVED_BLOCK, 32);
+SIZE(NDK_OBJECT_TYPE, 4);
+SIZE(NDK_OPERATION_TYPE, 4);
+SIZE(NDK_RDMA_TECHNOLOGY, 4);
 SIZE(NDK_ADAPTER_INFO, 104);
 AT(NDK_ADAPTER_INFO, Version, 0);
 AT(NDK_ADAPTER_INFO, VendorId, 4);
@@ -82,6 +89,64 @@ AT(NDK_ADAPTER_INFO, MaxCallerData, 84);
 AT(NDK_ADAPTER_INFO, MaxCalleeData, 88);
 AT(NDK_ADAPTER_INFO, AdapterFlags, 92);
 AT(NDK_ADAPTER_INFO, RdmaTechnology, 96);
+
+/* ---- what NDIS tells of an adapter ---- */
+
+SIZE(NDIS_OBJECT_HEADER, 4);
+AT(NDIS_OBJECT_HEADER, Revision, 1);
+AT(NDIS_OBJECT_HEADER, Size, 2);
+SIZE(NDIS_NDK_CAPABILITIES, 56);
+AT(NDIS_NDK_CAPABILITIES, Flags, 4);
+AT(NDIS_NDK_CAPABILITIES, MaxQpCount, 8);
+AT(NDIS_NDK_CAPABILITIES, MaxCqCount, 12);
+AT(NDIS_NDK_CAPABILITIES, MaxMrCount, 16);
+AT(NDIS_NDK_CAPABILITIES, MaxPdCount, 20);
+AT(NDIS_NDK_CAPABILITIES, MaxInboundReadLimit, 24);
+AT(NDIS_NDK_CAPABILITIES, MaxOutboundReadLimit, 28);
+AT(NDIS_NDK_CAPABILITIES, MaxMwCount, 32);
+AT(NDIS_NDK_CAPABILITIES, MaxSrqCount, 36);
+AT(NDIS_NDK_CAPABILITIES, MissingCounterMask, 40);
+AT(NDIS_NDK_CAPABILITIES, NdkInfo, 48);
+SHOW(NDIS_SIZEOF_NDK_CAPABILITIES_REVISION_1 == 56, "the size of revision 1");
+
+/* The number of a counter is its place. */
+#define COUNTER(name, number) AT(NDIS_NDK_PERFORMANCE_COUNTERS, name, 8 * (number))
+
+SIZE(NDIS_NDK_PERFORMANCE_COUNTERS, 240);
+COUNTER(Connect, 0);
+COUNTER(Accept, 1);
+COUNTER(ConnectFailure, 2);
+COUNTER(ConnectionError, 3);
+COUNTER(ActiveConnection, 4);
+COUNTER(Reserved01, 5);
+COUNTER(Reserved20, 24);
+COUNTER(CQError, 25);
+COUNTER(RDMAInOctets, 26);
+COUNTER(RDMAOutOctets, 27);
+COUNTER(RDMAInFrames, 28);
+COUNTER(RDMAOutFrames, 29);
+AT(NDIS_NDK_STATISTICS_INFO, Flags, 4);
+AT(NDIS_NDK_STATISTICS_INFO, CounterSet, 8);
+SHOW(NDIS_SIZEOF_NDK_STATISTICS_INFO_REVISION_1 == 248, "the size of revision 1");
+
+SIZE(SOCKADDR_INET, 28);
+SIZE(NDIS_NDK_CONNECTION_ENTRY, 64);
+AT(NDIS_NDK_CONNECTION_ENTRY, Remote, 28);
+AT(NDIS_NDK_CONNECTION_ENTRY, UserModeOwner, 56);
+AT(NDIS_NDK_CONNECTION_ENTRY, OwnerPid, 60);
+AT(NDIS_NDK_CONNECTIONS, Flags, 4);
+AT(NDIS_NDK_CONNECTIONS, Count, 8);
+AT(NDIS_NDK_CONNECTIONS, NDConnectionsMappedtoTCPConnections, 12);
+AT(NDIS_NDK_CONNECTIONS, Connections, 16);
+SHOW(NDIS_SIZEOF_NDK_CONNECTIONS_REVISION_1(3) == 16 + 3 * 64, "the size of three connections");
+SIZE(NDIS_NDK_LOCAL_ENDPOINT_ENTRY, 36);
+AT(NDIS_NDK_LOCAL_ENDPOINT_ENTRY, UserModeOwner, 28);
+AT(NDIS_NDK_LOCAL_ENDPOINT_ENTRY, Listener, 29);
+AT(NDIS_NDK_LOCAL_ENDPOINT_ENTRY, OwnerPid, 32);
+AT(NDIS_NDK_LOCAL_ENDPOINTS, Count, 8);
+AT(NDIS_NDK_LOCAL_ENDPOINTS, NDLocalEndpointsMappedtoTCPLocalEndpoints, 12);
+AT(NDIS_NDK_LOCAL_ENDPOINTS, LocalEndpoints, 16);
+SHOW(NDIS_SIZEOF_NDK_LOCAL_ENDPOINTS_REVISION_1(2) == 16 + 2 * 36, "the size of two endpoints");
 
 /* ---- objects and slots ---- */
 
@@ -235,6 +300,15 @@ IS(NdkInfiniBand, 2);
 IS(NdkRoCE, 3);
 IS(NdkRoCEv2, 4);
 IS(NdkMaxTechnology, 5);
+
+/* Combined flags contain what they imply, and no other two share a bit. */
+SHOW(NDK_OP_FLAG_ALLOW_REMOTE_WRITE &NDK_OP_FLAG_ALLOW_LOCAL_WRITE, "remote write is local, too");
+SHOW(NDK_MR_FLAG_ALLOW_REMOTE_WRITE &NDK_MR_FLAG_ALLOW_LOCAL_WRITE, "remote write is local, too");
+SHOW((NDK_OP_FLAG_SILENT_SUCCESS ^ NDK_OP_FLAG_READ_FENCE ^ NDK_OP_FLAG_SEND_AND_SOLICIT_EVENT ^
+      NDK_OP_FLAG_ALLOW_REMOTE_READ ^ NDK_OP_FLAG_ALLOW_REMOTE_WRITE ^ NDK_OP_FLAG_INLINE ^
+      NDK_OP_FLAG_RDMA_READ_SINK ^ NDK_OP_FLAG_RDMA_READ_LOCAL_INVALIDATE ^ NDK_OP_FLAG_DEFER) ==
+	     0x3ff,
+     "a flag has a bit of another");
 
 /* ---- statuses that the functions return ---- */
 
