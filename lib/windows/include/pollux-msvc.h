@@ -35,7 +35,10 @@
 #define __assume(e)    ((e) ? (void)0 : __builtin_unreachable())
 #define __debugbreak() __builtin_trap()
 #define __noop(...)    ((void)0)
-#define __pragma(...)  PLX_MSVC_PRAGMA(__VA_ARGS__)
+/* clang has it with -fms-extensions. */
+#ifndef __pragma
+#define __pragma(...) PLX_MSVC_PRAGMA(__VA_ARGS__)
+#endif
 #define __FUNCSIG__ __PRETTY_FUNCTION__
 #define PLX_MSVC_PRAGMA(...) _Pragma(#__VA_ARGS__)
 

@@ -36,6 +36,8 @@
 #define PLX_WIN_END
 #define EXTERN_C extern
 #endif
+#define EXTERN_C_START PLX_WIN_BEGIN
+#define EXTERN_C_END   PLX_WIN_END
 
 #define WINAPI
 #define WINAPIV
