@@ -101,16 +101,23 @@ def file_says_what_it_owns(tree):
             yield Finding(path, 1, 'no docstring after the licence line')
 
 
+# What WPP reads in comments of drivers.
+WPP = re.compile(r'(FUNC|USEPREFIX|USESUFFIX|CUSTOM_TYPE)\b')
+
+
 def is_statement(line):
     """Does this line of a comment look like C that was switched off?"""
     line = line.strip().lstrip('/*').strip()
+    if WPP.match(line):
+        return False
     return bool(re.fullmatch(r'(return\b.*|[\w.\[\]>*-]+( [\w*]+)* *([-+|&]?=[^=].*|\(.*\)));'
                              r'|(if|for|while|switch) \(.*\) *\{?|\}( else.*)?', line))
 
 
 @rule('shape', bad=[{'lib/a/b.c': '/* x = 1;\n * y->z = f(x);\n */\n'},
                     {'lib/a/b.c': '// old_call(x);\n'}, {'lib/a/b.c': '#if 0\nint x;\n#endif\n'}],
-      good=[{'lib/a/b.c': '/* the key is x; the peer knows it. */\n// and why\n'}])
+      good=[{'lib/a/b.c': '/* the key is x; the peer knows it. */\n// and why\n'},
+            {'lib/a/b.c': '// FUNC Trace(LEVEL, MSG, ...);\n'}])
 def no_code_is_commented_out(tree):
     """No code in comments or under #if 0; version control remembers."""
     for path, text in tree.c_files():

@@ -106,8 +106,9 @@ template <class T, size_t n> char (&plx_win_array(T (&)[n]))[n];
 #define RTL_FIELD_SIZE(type, field) sizeof(((type *)0)->field)
 #define RTL_SIZEOF_THROUGH_FIELD(type, field) \
 	(__builtin_offsetof(type, field) + RTL_FIELD_SIZE(type, field))
-#define ARGUMENT_PRESENT(argument) ((argument) != NULL)
-#define C_ASSERT(e)                typedef char plx_win_assert[(e) ? 1 : -1] __attribute__((__unused__))
+#define ARGUMENT_PRESENT(pointer) ((pointer) != NULL)
+
+#define C_ASSERT(e) typedef char plx_win_assert[(e) ? 1 : -1] __attribute__((__unused__))
 
 /* Also of classes that have bases and virtual functions, of which quiet.h lets gcc say nothing. */
 #define CONTAINING_RECORD(address, type, field) \

@@ -14,4 +14,7 @@
 #include "wdmex.h"
 #include "wdmio.h"
 
+/* Nothing is paged here; code that might be is held to its level all the same. */
+#define PAGED_CODE() NT_ASSERT(KeGetCurrentIrql() <= APC_LEVEL)
+
 #endif

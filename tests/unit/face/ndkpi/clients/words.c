@@ -50,6 +50,7 @@
 C_ASSERT(sizeof(WCHAR) == 2);
 C_ASSERT(sizeof(L"ab") == 6);
 C_ASSERT(sizeof(LONG) == 4);
+C_ASSERT('sdrW' == 0x73647257);
 C_ASSERT(FIELD_OFFSET(MDL, ByteCount) == 40);
 
 DEFINE_GUID(WORDS_ID, 0x9b6e3d2cu, 0x1f4a, 0x4c55, 0x90, 0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde);
