@@ -197,17 +197,14 @@ static PIRP
 build_transfer(ULONG function, PDEVICE_OBJECT device, PVOID buffer, ULONG bytes,
 	       PLARGE_INTEGER offset, PIO_STATUS_BLOCK status)
 {
-	PIRP irp;
-
-	plx_ke_require("IoBuildSynchronousFsdRequest", DISPATCH_LEVEL);
-	irp = irp_prepare(device, &(struct io_ask){
-					  .function = (UCHAR)function,
-					  .in = buffer,
-					  .in_bytes = bytes,
-					  .out = buffer,
-					  .out_bytes = bytes,
-					  .offset = offset,
-				  });
+	PIRP irp = irp_prepare(device, &(struct io_ask){
+					       .function = (UCHAR)function,
+					       .in = buffer,
+					       .in_bytes = bytes,
+					       .out = buffer,
+					       .out_bytes = bytes,
+					       .offset = offset,
+				       });
 	if (irp != NULL)
 		irp->UserIosb = status;
 	return irp;
@@ -217,8 +214,10 @@ PIRP
 IoBuildSynchronousFsdRequest(ULONG function, PDEVICE_OBJECT device, PVOID buffer, ULONG bytes,
 			     PLARGE_INTEGER offset, PKEVENT event, PIO_STATUS_BLOCK status)
 {
-	PIRP irp = build_transfer(function, device, buffer, bytes, offset, status);
+	PIRP irp;
 
+	plx_ke_require("IoBuildSynchronousFsdRequest", PASSIVE_LEVEL);
+	irp = build_transfer(function, device, buffer, bytes, offset, status);
 	if (irp == NULL)
 		return NULL;
 	irp->AllocationFlags |= IRP_BUILT;
@@ -230,5 +229,6 @@ PIRP
 IoBuildAsynchronousFsdRequest(ULONG function, PDEVICE_OBJECT device, PVOID buffer, ULONG bytes,
 			      PLARGE_INTEGER offset, PIO_STATUS_BLOCK status)
 {
+	plx_ke_require("IoBuildAsynchronousFsdRequest", DISPATCH_LEVEL);
 	return build_transfer(function, device, buffer, bytes, offset, status);
 }
