@@ -219,7 +219,7 @@ active_step(struct side *side)
 		return ping_step(side);
 	uint32_t n = side_reap(side, QUEUE_SEND, entries);
 	for (uint32_t i = 0; i < n && !side->has_failed; i++)
-		complete(side, &entries[i]);
+		complete(side, entry_at(side, entries, i));
 	bool reads_back = side->job.op == OP_WRITE && side->job.check;
 	for (uint32_t i = 0; i < side->job.qps && !side->has_failed; i++) {
 		while (reads_back ? post_checked_write(side, i) : post_batch(side, i)) {

@@ -5,8 +5,8 @@
  */
 #include "side.h"
 
-#include "api_nd2.h"
 #include "clock.h"
+#include "face.h"
 #include "pattern.h"
 
 enum {
@@ -49,13 +49,21 @@ side_verify(struct side *side, const uint8_t *at, uint32_t stream, uint64_t n)
 	return true;
 }
 
+static uint32_t
+post_send(struct side *side, struct lane *lane, uint32_t n, enum plx_status *status)
+{
+	if (side->nd2 != NULL)
+		return nd2_post_send(side, lane, n, status);
+	return side->ndk != NULL ? ndk_post_send(side, lane, n, status)
+				 : plx_post_send(lane->qp, lane->wr, n, status);
+}
+
 bool
 side_post(struct side *side, uint32_t index, uint32_t n)
 {
 	struct lane *lane = &side->lanes[index];
 	enum plx_status status = PLX_OK;
-	uint32_t posted = side->nd2 != NULL ? nd2_post_send(side, lane, n, &status)
-					    : plx_post_send(lane->qp, lane->wr, n, &status);
+	uint32_t posted = post_send(side, lane, n, &status);
 	if (posted == n)
 		return true;
 	if (posted == 0 && status == PLX_FULL)
@@ -87,8 +95,10 @@ side_post_receives(struct side *side, uint32_t index)
 				lane->recv_slot + 1 == side->job.slots ? 0 : lane->recv_slot + 1;
 			if (side->nd2 != NULL && !nd2_post_receive(side, lane, &sge[i]))
 				return false;
+			if (side->ndk != NULL && !ndk_post_receive(side, lane, &sge[i]))
+				return false;
 		}
-		if (side->nd2 == NULL && plx_post_recv(lane->qp, wr, n, &status) != n)
+		if (side->face == NULL && plx_post_recv(lane->qp, wr, n, &status) != n)
 			return side_fail(side, "a receive cannot be posted: %s",
 					 plx_status_text(status));
 		lane->owed -= n;
@@ -99,7 +109,7 @@ side_post_receives(struct side *side, uint32_t index)
 bool
 side_next_event(struct side *side, struct plx_async_event *event)
 {
-	return side->nd2 == NULL && !side->is_guest &&
+	return side->face == NULL && !side->is_guest &&
 	       plx_adapter_next_async_event(side->adapter, event);
 }
 
@@ -133,6 +143,8 @@ side_reap(struct side *side, enum queue queue, union entry *entries)
 {
 	if (side->nd2 != NULL)
 		return nd2_reap(side, queue, entries);
+	if (side->ndk != NULL)
+		return ndk_reap(side, queue, entries);
 	uint32_t n = plx_cq_poll(side->cq[queue], &entries->wc, POLL_MAX);
 	for (uint32_t i = 0; i < n; i++) {
 		if (entries[i].wc.status != PLX_WC_SUCCESS) {

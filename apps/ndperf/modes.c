@@ -29,7 +29,7 @@ struct bench {
 	struct report report;
 	struct session session; /* of the active endpoint */
 	struct side passive;    /* on this thread too, or unused */
-	struct session guest; /* --api both: the verbs endpoints on the adapters of the two above */
+	struct session guest;   /* turns: the verbs endpoints on the adapters of the two above */
 	struct side guest_passive;
 	bool is_duo, is_open, has_passive;
 	bool takes_turns; /* adapters and raw rows open the same devices, one after the other */
@@ -89,16 +89,16 @@ raw_row(struct bench *bench, const struct job *job, struct result *result, struc
 	return is_good;
 }
 
-/* Compare a row of ND2 with the row of verbs. */
+/* Compare a row of ND2 or NDK with the row of verbs. */
 static bool
 both_rows(struct bench *bench, const struct job *job, struct plx_why *why)
 {
-	struct duo nd2 = {&bench->session, &bench->passive};
+	struct duo face = {&bench->session, &bench->passive};
 	struct duo verbs = {&bench->guest, &bench->guest_passive};
 	struct result results[2];
 	bench->job = job;
 	report_begin(&bench->report, job);
-	if (!session_duo_rows(&verbs, &nd2, job, results, why))
+	if (!session_duo_rows(&verbs, &face, job, results, why))
 		return false;
 	report_row(&bench->report, &results[0]);
 	report_row(&bench->report, &results[1]);
@@ -135,7 +135,7 @@ rows(struct bench *bench, const struct job *jobs, uint32_t n, struct plx_why *wh
 	bench->has_head = true;
 	bench->session.look = progress;
 	for (uint32_t i = 0; i < n && is_good; i++)
-		is_good = bench->options->api == API_BOTH && !jobs[i].raw
+		is_good = api_takes_turns(bench->options->api) && !jobs[i].raw
 				  ? both_rows(bench, &jobs[i], why)
 				  : one_row(bench, &jobs[i], why);
 	return is_good;
@@ -268,7 +268,7 @@ measure_with(struct bench *bench, const struct job *jobs, uint32_t n, struct plx
 	if (!bench->is_duo)
 		return with_companion(bench, jobs, n, why);
 	bench->has_passive = side_open(&bench->passive, o, false, why);
-	return bench->has_passive && (o->api != API_BOTH || open_guests(bench, why)) &&
+	return bench->has_passive && (!api_takes_turns(o->api) || open_guests(bench, why)) &&
 	       all_rows(bench, jobs, n, why);
 }
 

@@ -41,7 +41,7 @@ uint32_t
 nd2_post_send(struct side *side, struct lane *lane, uint32_t n, enum plx_status *status)
 {
 	for (const struct plx_send_wr *wr = lane->wr, *end = wr + n; wr < end; wr++) {
-		HRESULT why = post(lane->nd2_qp, wr);
+		HRESULT why = post(lane->face_qp, wr);
 		if (plx_unlikely(why != ND_SUCCESS)) {
 			*status = refused(side, why);
 			return (uint32_t)(wr - lane->wr);
@@ -53,7 +53,7 @@ nd2_post_send(struct side *side, struct lane *lane, uint32_t n, enum plx_status 
 bool
 nd2_post_receive(struct side *side, struct lane *lane, const struct plx_sge *sge)
 {
-	HRESULT status = IND2QueuePair_Receive((IND2QueuePair *)lane->nd2_qp, NULL,
+	HRESULT status = IND2QueuePair_Receive((IND2QueuePair *)lane->face_qp, NULL,
 					       (const ND2_SGE *)(const void *)sge, 1);
 	return status == ND_SUCCESS || nd2_failed(side, "a receive cannot be posted", status);
 }
@@ -66,15 +66,6 @@ fail_result(struct side *side, const ND2_RESULT *result)
 		  (unsigned long long)(uintptr_t)result->QueuePairContext,
 		  (unsigned int)result->Status);
 }
-
-_Static_assert(sizeof(ND2_RESULT) == sizeof(union entry), "a result is an entry");
-_Static_assert(sizeof(void *) == sizeof(uint64_t), "a context is a number of 64 bits");
-
-const struct entry_fields nd2_fields = {
-	.id = offsetof(ND2_RESULT, RequestContext),
-	.context = offsetof(ND2_RESULT, QueuePairContext),
-	.bytes = offsetof(ND2_RESULT, BytesTransferred),
-};
 
 uint32_t
 nd2_reap(struct side *side, enum queue queue, union entry *entries)

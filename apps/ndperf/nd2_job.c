@@ -89,7 +89,7 @@ nd2_make_queues(struct side *side, uint32_t sends)
 		status = IND2Adapter_CreateQueuePair(
 			nd2->adapter, &IID_IND2QueuePair, unknown(nd2->cq[QUEUE_RECEIVE]),
 			unknown(nd2->cq[QUEUE_SEND]), (void *)(uintptr_t)i, receives, sends, 1, 1,
-			job->inline_bytes, &side->lanes[i].nd2_qp);
+			job->inline_bytes, &side->lanes[i].face_qp);
 		if (status != ND_SUCCESS)
 			return nd2_failed(side, "no queue pair", status);
 	}
@@ -126,8 +126,8 @@ nd2_clear(struct side *side)
 		memset(line, 0, sizeof(*line));
 	}
 	for (uint32_t i = 0; side->lanes != NULL && i < side->job.qps; i++) {
-		if (side->lanes[i].nd2_qp != NULL)
-			IND2QueuePair_Release((IND2QueuePair *)side->lanes[i].nd2_qp);
+		if (side->lanes[i].face_qp != NULL)
+			IND2QueuePair_Release((IND2QueuePair *)side->lanes[i].face_qp);
 	}
 	if (nd2->mr != NULL) {
 		OVERLAPPED request = {0};
@@ -169,15 +169,15 @@ request(struct side *side, uint32_t lane, const struct card *card)
 	while (at + 1 < side->info.addresses &&
 	       side->info.address[at].version != card->address.ip.version)
 		at++;
-	ULONG length = nd2_sockaddr(&side->info.address[at], 0, &here);
+	ULONG length = face_sockaddr(&side->info.address[at], 0, &here);
 	HRESULT status = make_connector(nd2, line);
 	if (status == ND_SUCCESS)
 		status = IND2Connector_Bind(line->connector, (struct sockaddr *)&here, length);
 	if (status != ND_SUCCESS)
 		return status;
-	length = nd2_sockaddr(&card->address.ip, (uint16_t)card->address.qpn, &there);
+	length = face_sockaddr(&card->address.ip, (uint16_t)card->address.qpn, &there);
 	return IND2Connector_Connect(
-		line->connector, unknown(side->lanes[lane].nd2_qp), (struct sockaddr *)&there,
+		line->connector, unknown(side->lanes[lane].face_qp), (struct sockaddr *)&there,
 		length, nd2->limits.MaxInboundReadLimit, nd2->limits.MaxOutboundReadLimit, greeting,
 		sizeof(greeting), &line->request);
 }
@@ -203,7 +203,7 @@ accept_request(struct side *side, uint32_t lane)
 		return ND_SUCCESS;
 	}
 	line->stage = ND2_STAGE_ACCEPTED;
-	return IND2Connector_Accept(line->connector, unknown(side->lanes[lane].nd2_qp),
+	return IND2Connector_Accept(line->connector, unknown(side->lanes[lane].face_qp),
 				    nd2->limits.MaxInboundReadLimit,
 				    nd2->limits.MaxOutboundReadLimit, NULL, 0, &line->request);
 }

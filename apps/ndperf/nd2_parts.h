@@ -8,7 +8,7 @@
 
 #include <ndspi.h>
 
-#include "api_nd2.h"
+#include "face.h"
 
 /* The progress of a lane's connection. */
 enum nd2_stage {
@@ -44,8 +44,12 @@ struct nd2 {
  * Returns: false */
 bool nd2_failed(struct side *side, const char *what, HRESULT status);
 
-/** Convert an address to a sockaddr.
- * Returns: its length */
-ULONG nd2_sockaddr(const struct plx_ip *ip, uint16_t port, struct sockaddr_storage *out);
+/* ---- nd2_job.c, for nd2_face ---- */
+
+bool nd2_register(struct side *side, uint64_t bytes);
+bool nd2_make_queues(struct side *side, uint32_t sends);
+void nd2_cards(const struct side *side, struct card *cards);
+enum plx_status nd2_connect(struct side *side, const struct card *cards);
+void nd2_clear(struct side *side);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * ndperf, the benchmark of Pollux: types shared by its files. The command line, one measurement (a
  * job), its outcome (a result), and how results are shown.
- * It uses plx_verbs.h only, with two exceptions: raw*.c uses the layers below, because it measures
- * them, and nd2*.c uses ND2, which itself stands on plx_verbs.h.
+ * It uses plx_verbs.h only, with exceptions: raw*.c uses the layers below, because it measures
+ * them; nd2*.c and ndk*.c use ND2 and NDK, which stand on plx_verbs.h.
  * Start with struct job; main.c leads from a command line to a table.
  */
 #ifndef NDPERF_H
@@ -56,7 +56,10 @@ enum test {
 enum api {
 	API_VERBS, /* plx_verbs.h */
 	API_ND2,   /* NetworkDirect 2, which uses plx_verbs.h */
-	API_BOTH,  /* both on the same adapters, alternating every few milliseconds */
+	API_NDK,   /* NDKPI, which uses it, too */
+	/* verbs and one of them on the same adapters, alternating every few milliseconds */
+	API_VERBS_ND2,
+	API_VERBS_NDK,
 	API_COUNT,
 };
 
@@ -67,6 +70,13 @@ enum layout {
 	LAYOUT_SHARED_WORKER, /* one worker polls both, one thread is the application of both */
 	LAYOUT_COUNT,
 };
+
+/** Does it alternate between two? */
+static inline bool
+api_takes_turns(enum api api)
+{
+	return api >= API_VERBS_ND2;
+}
 
 extern const char *const api_names[API_COUNT];
 extern const char *const op_names[OP_COUNT];
@@ -155,7 +165,7 @@ struct latency {
 
 struct result {
 	struct job job;
-	enum api api;      /* never BOTH */
+	enum api api;      /* a single one */
 	const char *unit;  /* "ns" (latency: p50), "msg/s" (rate), "bit/s" (bandwidth) */
 	double value;      /* median of the clean windows, or of all windows if too few are clean */
 	double mean;       /* over the whole measured time, same unit */

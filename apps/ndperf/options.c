@@ -13,7 +13,9 @@
 const char *const api_names[API_COUNT] = {
 	[API_VERBS] = "verbs",
 	[API_ND2] = "nd2",
-	[API_BOTH] = "both",
+	[API_NDK] = "ndk",
+	[API_VERBS_ND2] = "verbs+nd2",
+	[API_VERBS_NDK] = "verbs+ndk",
 };
 const char *const op_names[OP_COUNT] = {
 	[OP_NONE] = "none", [OP_SEND] = "send",         [OP_WRITE] = "write",
@@ -173,8 +175,10 @@ static const struct option_row rows[] = {
 	 .sentence = "retransmit after 4.096 us * 2^N without an ACK"},
 	{ROW("api", "NAME", FORM_ALL, OPTION_WORD, api), .most = API_COUNT - 1, .noun = "interface",
 	 .names = api_names, .value = "verbs",
-	 .sentence = "interface that is measured: verbs (plx_verbs.h), nd2 (NetworkDirect 2, which "
-		     "posts one by one), or both, in turns of 5 ms that share --duration"},
+	 .sentence =
+		 "interface that is measured: verbs (plx_verbs.h), nd2 (NetworkDirect 2) or ndk "
+		 "(NDKPI), which post one by one, or verbs and one of them in turns of 5 ms "
+		 "that share --duration"},
 	{ROW("mtu", "BYTES", FORM_ALL, OPTION_OTHER, path_mtu), .parse = parse_mtu,
 	 .otherwise = "the largest that the ports carry",
 	 .sentence = "path MTU: 256, 512, 1024, 2048 or 4096"},
@@ -295,28 +299,47 @@ finds_peer(const struct options *o, struct plx_why *why)
 	return true;
 }
 
-/* Check for options that NetworkDirect 2 lacks or leaves to the configuration file. */
+/* NDK's callbacks need a thread that polls while the program waits for them. */
 static bool
-fits_nd2(const struct options *o, struct plx_why *why)
+fits_ndk(struct options *o, struct plx_why *why)
 {
+	if (o->api != API_NDK && o->api != API_VERBS_NDK)
+		return true;
+	if (o->is_mode_given && o->mode == PLX_MODE_INLINE)
+		return why_set(why, "--mode inline: NDK has workers only; leave it out");
+	if (o->layout == LAYOUT_ONE_CORE)
+		return why_set(why, "--one-core: NDK has workers only; give --shared-worker");
+	o->mode = PLX_MODE_WORKER;
+	return true;
+}
+
+/* Check for options that the interfaces above verbs lack or leave to the configuration file. */
+static bool
+fits_face(const struct options *o, struct plx_why *why)
+{
+	const char *name = api_names[o->api];
 	if (o->api == API_VERBS)
 		return true;
 	if (o->ops & ATOMICS)
-		return why_set(why, "--api nd2 has no atomics; give --op send,write,read");
+		return why_set(why, "--api %s has no atomics; give --op send,write,read", name);
 	if (o->ack_timeout != 0)
-		return why_set(why, "--ack-timeout %u: --api nd2 has no such setting; leave it out",
-			       o->ack_timeout);
-	if (o->api == API_BOTH && (o->layout == LAYOUT_TWO_CORES || o->with_raw))
-		return why_set(why, "--api both takes turns on one thread; give --one-core or "
-				    "--shared-worker, and leave out --with-raw");
+		return why_set(why, "--ack-timeout %u: --api %s has no such setting; leave it out",
+			       o->ack_timeout, name);
+	if (api_takes_turns(o->api) && (o->layout == LAYOUT_TWO_CORES || o->with_raw))
+		return why_set(why,
+			       "--api %s takes turns on one thread; give %s--shared-worker, "
+			       "and leave out --with-raw",
+			       name, o->api == API_VERBS_ND2 ? "--one-core or " : "");
 	if (o->role != ROLE_SOLO && o->oob_host[0] == '\0')
-		return why_set(why, "--api nd2 between two processes needs --oob HOST:PORT on both "
-				    "sides");
+		return why_set(why,
+			       "--api %s between two processes needs --oob HOST:PORT on both "
+			       "sides",
+			       name);
 	if (o->endpoint.adapter != NULL && o->is_mode_given)
 		return why_set(why,
-			       "--mode: with --api nd2, --adapter %.31s has its mode from the "
+			       "--mode: with --api %s, --adapter %.31s has its mode from the "
 			       "configuration file; leave out --mode",
-			       o->endpoint.adapter);
+			       name, o->endpoint.adapter);
 	return true;
 }
 
@@ -366,7 +389,7 @@ fits_together(struct options *o, struct plx_why *why)
 		o->layout = LAYOUT_ONE_CORE;
 	if (o->shared_worker)
 		o->layout = LAYOUT_SHARED_WORKER;
-	if (!finds_peer(o, why) || !fits_nd2(o, why) || !fits_device(o, why))
+	if (!finds_peer(o, why) || !fits_face(o, why) || !fits_ndk(o, why) || !fits_device(o, why))
 		return false;
 	if (o->ops == 0)
 		o->ops = 1 << OP_SEND | 1 << OP_WRITE | 1 << OP_READ |

@@ -23,9 +23,9 @@ side_welcome(struct side *side)
 		if (lane->owed == 0)
 			continue;
 		struct plx_why why = {{0}};
-		/* receives of ND2 are posted from the beginning */
+		/* with a face they are posted from the beginning */
 		enum plx_status status = PLX_OK;
-		if (side->nd2 == NULL)
+		if (side->face == NULL)
 			status = plx_qp_modify(lane->qp, PLX_QP_INIT, NULL, NULL, &why);
 		if (status != PLX_OK)
 			return side_fail(side, "a queue pair cannot enter INIT: %s",
@@ -78,7 +78,7 @@ passive_step(struct side *side)
 		return side_poll(side) != 0;
 	uint32_t n = side_reap(side, QUEUE_RECEIVE, entries);
 	for (uint32_t i = 0; i < n && !side->has_failed; i++)
-		on_receive(side, &entries[i]);
+		on_receive(side, entry_at(side, entries, i));
 	return n != 0;
 }
 

@@ -79,7 +79,9 @@ report_head(struct report *report, const struct plx_adapter_info *info, const st
 	static const char *const heads[API_COUNT] = {
 		[API_VERBS] = "",
 		[API_ND2] = ", ND2",
-		[API_BOTH] = ", verbs and ND2 in turns",
+		[API_NDK] = ", NDK",
+		[API_VERBS_ND2] = ", verbs and ND2 in turns",
+		[API_VERBS_NDK] = ", verbs and NDK in turns",
 	};
 	const struct options *o = report->options;
 	if (report->json != NULL)
@@ -216,8 +218,8 @@ row_name(const struct report *report, const struct result *r, char *name, size_t
 	const char *before = "";
 	if (r->job.raw)
 		before = "raw ";
-	else if (report->options->api == API_BOTH && r->api == API_ND2)
-		before = "ND2 ";
+	else if (api_takes_turns(report->options->api) && r->api != API_VERBS)
+		before = r->api == API_ND2 ? "ND2 " : "NDK ";
 	snprintf(name, size, "%s%s", before, op_names[r->job.op]);
 	return name;
 }
@@ -252,7 +254,8 @@ report_row(struct report *report, const struct result *r)
 			print_histogram(to, r->histogram);
 		fflush(to);
 	}
-	report->has_judge = r->job.raw || (report->options->api == API_BOTH && r->api == API_VERBS);
+	report->has_judge =
+		r->job.raw || (api_takes_turns(report->options->api) && r->api == API_VERBS);
 	if (report->has_judge)
 		report->judge = *r;
 }

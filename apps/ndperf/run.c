@@ -7,6 +7,7 @@
 #include "run.h"
 
 #include "clock.h"
+#include "face.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -284,7 +285,7 @@ run_result(const struct run *run, const struct windows *other, struct result *ou
 	double each = is_bandwidth ? 8.0 * side->job.size : 1;
 	*out = (struct result){
 		.job = side->job,
-		.api = side->nd2 != NULL ? API_ND2 : API_VERBS,
+		.api = side->face != NULL ? side->face->api : API_VERBS,
 		.unit = is_bandwidth ? "bit/s" : "msg/s",
 		.messages = messages,
 		.seconds = (double)time / ticks_hz(),

@@ -6,7 +6,7 @@
  */
 #include "side.h"
 
-#include "api_nd2.h"
+#include "face.h"
 #include "message_qp.h"
 #include "options.h"
 
@@ -91,7 +91,10 @@ side_name(const struct options *o, bool is_active)
 	return is_active ? "ndperf-active" : "ndperf-passive";
 }
 
+_Static_assert(sizeof(struct plx_wc) == sizeof(union entry), "a completion is an entry");
+
 static const struct entry_fields verbs_fields = {
+	.stride = sizeof(union entry),
 	.id = offsetof(struct plx_wc, wr_id),
 	.context = offsetof(struct plx_wc, context),
 	.bytes = offsetof(struct plx_wc, bytes),
@@ -115,14 +118,18 @@ side_open(struct side *side, const struct options *o, bool is_active, struct plx
 {
 	struct plx_adapter_options adapter_options;
 	const char *name = side_name(o, is_active);
+	const struct face *face = face_of(o->api);
 	*side = (struct side){
 		.options = o,
 		.is_active = is_active,
-		.fields = o->api == API_VERBS ? verbs_fields : nd2_fields,
+		.fields = face != NULL ? face->fields : verbs_fields,
 	};
 	why->text[0] = '\0';
-	if (o->api != API_VERBS)
-		return nd2_open(side, o, why);
+	if (face != NULL) {
+		bool is_open = face_config(o, why) && face->open(side, o, why);
+		side->face = is_open ? face : NULL;
+		return is_open;
+	}
 	if (!side_adapter_options(o, is_active, &adapter_options, why))
 		return false;
 	enum plx_status status = plx_adapter_open(name, &adapter_options, &side->adapter, why);
@@ -142,7 +149,7 @@ side_open_beside(struct side *side, const struct side *host, struct plx_why *why
 		.is_active = host->is_active,
 		.is_guest = true,
 		.fields = verbs_fields,
-		.adapter = nd2_adapter(host),
+		.adapter = host->face->adapter(host),
 	};
 	return query_adapter(side, why);
 }
@@ -151,8 +158,9 @@ void
 side_close(struct side *side)
 {
 	side_clear(side);
-	if (side->nd2 != NULL)
-		nd2_close(side);
+	if (side->face != NULL)
+		side->face->close(side);
+	side->face = NULL;
 	if (side->pd != NULL)
 		check_destroyed(plx_pd_destroy(side->pd), "the protection domain");
 	side->pd = NULL;
@@ -187,8 +195,8 @@ needs_local(const struct side *side)
 static bool
 register_memory(struct side *side, uint64_t bytes)
 {
-	if (side->nd2 != NULL)
-		return nd2_register(side, bytes);
+	if (side->face != NULL)
+		return side->face->register_memory(side, bytes);
 	enum plx_status status =
 		plx_mr_register(side->pd, side->memory, bytes,
 				PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_REMOTE_READ |
@@ -296,7 +304,8 @@ make_queues(struct side *side)
 	if (job->qps > side->info.qps)
 		return side_fail(side, "--qps %u: the adapter has %u at most", job->qps,
 				 side->info.qps);
-	return side->nd2 != NULL ? nd2_make_queues(side, sends) : make_verbs_queues(side, sends);
+	return side->face != NULL ? side->face->make_queues(side, sends)
+				  : make_verbs_queues(side, sends);
 }
 
 bool
@@ -323,9 +332,9 @@ side_prepare(struct side *side, const struct job *job)
 bool
 side_cards(struct side *side, struct card *cards)
 {
-	if (side->nd2 != NULL)
-		nd2_cards(side, cards);
-	for (uint32_t i = 0; i < side->job.qps && side->nd2 == NULL; i++) {
+	if (side->face != NULL)
+		side->face->cards(side, cards);
+	for (uint32_t i = 0; i < side->job.qps && side->face == NULL; i++) {
 		const struct lane *lane = &side->lanes[i];
 		enum plx_status status = plx_qp_address(lane->qp, NULL, &cards[i].address);
 		if (status != PLX_OK)
@@ -342,8 +351,8 @@ side_connect(struct side *side, const struct card *cards)
 {
 	struct plx_qp_attr attr;
 	char ip[64];
-	if (side->nd2 != NULL)
-		return nd2_connect(side, cards);
+	if (side->face != NULL)
+		return side->face->connect(side, cards);
 	plx_qp_attr_init(&attr);
 	attr.path_mtu = side->job.path_mtu;
 	if (side->job.ack_timeout != 0)
@@ -383,7 +392,9 @@ side_pause(struct side *side)
 uint32_t
 side_poll(struct side *side)
 {
-	return side->nd2 != NULL ? nd2_poll(side) : plx_adapter_poll(side->adapter);
+	if (side->nd2 != NULL)
+		return nd2_poll(side);
+	return side->ndk != NULL ? ndk_poll(side) : plx_adapter_poll(side->adapter);
 }
 
 void
@@ -393,8 +404,8 @@ side_clear(struct side *side)
 		if (side->lanes[i].qp != NULL)
 			check_destroyed(plx_qp_destroy(side->lanes[i].qp), "a queue pair");
 	}
-	if (side->nd2 != NULL)
-		nd2_clear(side);
+	if (side->face != NULL)
+		side->face->clear(side);
 	free(side->lanes);
 	side->lanes = NULL;
 	for (uint32_t i = 0; i < QUEUES; i++) {

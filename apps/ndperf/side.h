@@ -25,24 +25,27 @@ enum queue {
 	QUEUES,
 };
 
+struct face;
 struct nd2;
+struct ndk;
 
-/* A completion in the format of the interface, plx_verbs.h or ND2. Converting one to the other
- * would charge the cost to that interface. entry_*() read it. */
+/* A completion in the format of the interface. Converting one to the other would charge the cost to
+ * that interface. entry_*() read it. */
 union entry {
 	struct plx_wc wc;
 	uint64_t nd2[4]; /* an ND2_RESULT */
+	uint64_t ndk[3]; /* an NDK_RESULT */
 };
 
-/* Offsets of the fields that ndperf needs [bytes]. */
+/* The distance of entries in an array, and the offsets of the fields that ndperf needs [bytes]. */
 struct entry_fields {
-	uint8_t id, context, bytes;
+	uint8_t stride, id, context, bytes;
 };
 
 /* One queue pair and its buffers. */
 struct lane {
 	struct plx_qp *qp;
-	void *nd2_qp; /* instead: an IND2QueuePair */
+	void *face_qp; /* instead: an IND2QueuePair or NDK_QP */
 	struct card peer;
 	uint8_t *local;        /* source of its messages, or target of READs */
 	uint8_t *target;       /* where the peer's messages arrive; NULL: nowhere */
@@ -60,9 +63,12 @@ struct lane {
 struct side {
 	const struct options *options;
 	bool is_active, is_inline;
-	bool is_guest;   /* the adapter belongs to a side of ND2, which also receives its events */
+	bool is_guest; /* the adapter belongs to a side of a face, which also receives its events */
 	bool was_paused; /* the present latency sample began before a pause */
-	struct nd2 *nd2; /* --api nd2: its objects, instead of those below; NULL: verbs */
+	const struct face
+		*face;   /* of the interface whose objects are used instead of those below */
+	struct nd2 *nd2; /* ... ND2's; NULL: not ND2 */
+	struct ndk *ndk;
 	struct entry_fields fields;
 	struct plx_adapter *adapter;
 	struct plx_adapter_info info;
@@ -101,7 +107,7 @@ const char *side_name(const struct options *o, bool is_active);
  * Threads: the one that will poll it */
 bool side_open(struct side *side, const struct options *options, bool is_active,
 	       struct plx_why *why);
-/** Open a verbs side on the adapter of `host`, a side of ND2 that is closed later. */
+/** Open a verbs side on the adapter of `host`, a side with a face that is closed later. */
 bool side_open_beside(struct side *side, const struct side *host, struct plx_why *why);
 void side_close(struct side *side);
 
@@ -130,8 +136,8 @@ void side_clear(struct side *side);
  * Returns: false */
 __attribute__((format(printf, 2, 3))) bool side_fail(struct side *side, const char *format, ...);
 
-/** Fetch an event of the adapter. Through ND2, or beside it, a failed queue pair is reported only
- * by its flushed requests.
+/** Fetch an event of the adapter. Through a face, or beside one, a failed queue pair is
+ * reported only by its flushed requests.
  * Returns: false: no event */
 bool side_next_event(struct side *side, struct plx_async_event *event);
 
@@ -150,6 +156,14 @@ side_time(struct side *side, uint64_t now)
 	if (side->is_measuring && plx_likely(!side->was_paused))
 		histogram_add(side->histogram, now - side->posted_at);
 	side->was_paused = false;
+}
+
+/** An entry of side_reap()'s. */
+static inline const union entry *
+entry_at(const struct side *side, const union entry *entries, uint32_t i)
+{
+	return (const union entry *)(const void *)((const uint8_t *)entries +
+						   i * side->fields.stride);
 }
 
 /** From a completion: the number of the message, the lane, the received length. */

@@ -24,7 +24,7 @@ static bool
 polls(const struct talk *talk)
 {
 	return !talk->may_sleep && talk->side->is_inline &&
-	       (talk->side->adapter != NULL || talk->side->nd2 != NULL);
+	       (talk->side->adapter != NULL || talk->side->face != NULL);
 }
 
 /* Wait until the socket is ready for `events`.

@@ -170,21 +170,24 @@ def shared_worker():
 
 
 def overhead():
-    """ND2 over the verbs that it stands on, in turns of milliseconds: hundredths decide, and from
-    one second to the next the machine changes its speed by a third. ND2 posts one by one, and so
-    do those it is held against."""
+    """ND2 and NDK over the verbs that they stand on, in turns of milliseconds: hundredths decide,
+    and from one second to the next the machine changes its speed by a third. They post one by one,
+    and so do those they are held against. NDK has workers only."""
     found = []
-    for layout, words in (('--one-core', 'inline'), ('--shared-worker', 'worker')):
-        call = Call('both', ('--api', 'both', layout, '--op', 'write,send', '--test',
+    for api, layout, words in (('nd2', '--one-core', 'inline'),
+                               ('nd2', '--shared-worker', 'worker'),
+                               ('ndk', '--shared-worker', 'worker')):
+        call = Call('both', ('--api', 'verbs+' + api, layout, '--op', 'write,send', '--test',
                              'rate,latency', '--size', '64', '--batch', '1', '--rounds', '16'))
         def row(name, unit, op, test, bar, at_most=False):
-            nd2, verbs = (Figure('both', op, test, 64, api=api) for api in ('nd2', 'verbs'))
-            return Row(f'64 B {op.upper()} {name}', unit, nd2, verbs, bar, at_most)
+            face, verbs = (Figure('both', op, test, 64, api=one) for one in (api, 'verbs'))
+            return Row(f'64 B {op.upper()} {name}', unit, face, verbs, bar, at_most)
         rows = []
         for op in ('write', 'send'):
-            rows += [row(f'rate by ND2, {words}', 'msg/s', op, 'rate', 0.95),
-                     row(f'round trip p50 by ND2, {words}', 'ns', op, 'latency', 1.05, True)]
-        found.append(Group(f'ND2 over verbs, {words}', (call,), tuple(rows), processes=4,
+            rows += [row(f'rate by {api.upper()}, {words}', 'msg/s', op, 'rate', 0.95),
+                     row(f'round trip p50 by {api.upper()}, {words}', 'ns', op, 'latency', 1.05,
+                         True)]
+        found.append(Group(f'{api.upper()} over verbs, {words}', (call,), tuple(rows), processes=4,
                            options=SHARED))
     return tuple(found)
 

@@ -126,6 +126,12 @@ plx_ndk_close(NDK_ADAPTER *face)
 	dispose(adapter);
 }
 
+struct plx_adapter *
+plx_ndk_adapter_verbs(NDK_ADAPTER *face)
+{
+	return ndk_adapter_of(face)->session->adapter;
+}
+
 /* ---- opening ---- */
 
 static NTSTATUS

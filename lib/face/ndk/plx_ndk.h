@@ -30,6 +30,12 @@ PLX_API NTSTATUS plx_ndk_open(const char *name, NDK_VERSION version, NDK_ADAPTER
  */
 PLX_API void plx_ndk_close(NDK_ADAPTER *adapter);
 
+struct plx_adapter;
+
+/** The adapter behind an NDK adapter, for using plx_verbs.h beside NDK. Do not close it; it lives
+ * as long as `adapter`. NDK consumes its events (plx_adapter_next_async_event()). */
+PLX_API struct plx_adapter *plx_ndk_adapter_verbs(NDK_ADAPTER *adapter);
+
 #ifdef __cplusplus
 }
 #endif
