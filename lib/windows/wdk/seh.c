@@ -22,9 +22,8 @@ struct caught {
 	EXCEPTION_POINTERS pointers;
 };
 
-/* Read in a handler of signals, so it must not be allocated on first use, as other variables of a
- * thread are in a library that is loaded late. */
-static _Thread_local struct plx_win_seh_frame *frames __attribute__((tls_model("initial-exec")));
+static _Thread_local struct plx_win_seh_frame *frames;
+static _Thread_local bool is_watched;
 static _Thread_local struct {
 	struct plx_win_seh_final *finals;
 	int has_arrived; /* an exception that no __except or __finally has looked at yet */
@@ -53,12 +52,6 @@ name_of(NTSTATUS status)
 	default:
 		return "a status that calls do not raise";
 	}
-}
-
-bool
-seh_has_frame(void)
-{
-	return frames != NULL;
 }
 
 /* A stack grows down: frames below that of the function are of functions that have returned. */
@@ -134,7 +127,8 @@ ExRaiseDatatypeMisalignment(VOID)
 void
 plx_win_seh_enter(struct plx_win_seh_frame *frame, void *function, int is_builtin)
 {
-	seh_watch_faults();
+	if (!is_watched)
+		is_watched = seh_watch_faults(&frames);
 	thread.has_arrived = 0; /* also: from here on these variables exist for a fault */
 	frame->function = function;
 	frame->outer = frames;

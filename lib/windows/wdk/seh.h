@@ -9,11 +9,11 @@
 
 #include <stdbool.h>
 
-/** Is a __try running on this thread? Threads: also in a handler of signals. */
-bool seh_has_frame(void);
 /** Jump to the nearest __try of this thread; without one, end the process. */
 DECLSPEC_NORETURN void seh_raise(const EXCEPTION_RECORD *record);
-/** From now on faults of threads with a __try are exceptions. */
-void seh_watch_faults(void);
+/** From now on faults of this thread are exceptions while it has a frame.
+ * @param frames of this thread, where its innermost frame is; outlives every __try of the thread
+ * Returns: false: no memory; they are not */
+bool seh_watch_faults(struct plx_win_seh_frame *const *frames);
 
 #endif

@@ -21,6 +21,11 @@ enum {
 
 static struct sigaction before_segv, before_bus;
 
+/* The frames of each thread. A handler must not use a variable of the thread that may have to be
+ * allocated first, as in a library that is loaded late; a key it may. */
+static pthread_key_t frames_of_thread;
+static bool has_key;
+
 /* Not allocated on its first use in the handler: the thread has used its like in seh.c. */
 static _Thread_local EXCEPTION_RECORD fault;
 
@@ -83,11 +88,19 @@ pass_on(int signal, siginfo_t *info, void *machine)
 	}
 }
 
+static bool
+has_frame(void)
+{
+	struct plx_win_seh_frame *const *frames = pthread_getspecific(frames_of_thread);
+
+	return frames != NULL && *frames != NULL;
+}
+
 static void
 on_fault(int signal, siginfo_t *info, void *machine)
 {
 	/* A code above 0 comes from the kernel, for the instruction that was running. */
-	if (info->si_code > 0 && seh_has_frame()) {
+	if (info->si_code > 0 && has_frame()) {
 		fault = (EXCEPTION_RECORD){
 			.ExceptionCode = STATUS_ACCESS_VIOLATION,
 			.NumberParameters = 2,
@@ -104,16 +117,20 @@ install(void)
 {
 	struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
 
+	has_key = pthread_key_create(&frames_of_thread, NULL) == 0;
+	if (!has_key)
+		return;
 	action.sa_sigaction = on_fault;
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGSEGV, &action, &before_segv);
 	sigaction(SIGBUS, &action, &before_bus);
 }
 
-void
-seh_watch_faults(void)
+bool
+seh_watch_faults(struct plx_win_seh_frame *const *frames)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, install);
+	return has_key && pthread_setspecific(frames_of_thread, (const void *)frames) == 0;
 }
