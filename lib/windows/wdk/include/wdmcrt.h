@@ -158,22 +158,22 @@ WCHAR *_wcsrev(WCHAR *s) PLX_WIN_NAME(rtl__wcsrev);
 /* In C++ the result is as constant as the text, as in the C++ library. */
 #ifdef __cplusplus
 extern "C++" {
-#define PLX_WDK_FOUND(name, second)                                   \
-	const WCHAR *name(const WCHAR *s, second) PLX_WIN_NAME(name); \
-	WCHAR *name(WCHAR *s, second) PLX_WIN_NAME(name);
-#else
-#define PLX_WDK_FOUND(name, second) WCHAR *name(const WCHAR *s, second) PLX_WIN_NAME(name);
-#endif
-PLX_WDK_FOUND(plx_rtl_wcschr, WCHAR c)
-PLX_WDK_FOUND(plx_rtl_wcsrchr, WCHAR c)
-PLX_WDK_FOUND(plx_rtl_wcsstr, const WCHAR *part)
-PLX_WDK_FOUND(plx_rtl_wcspbrk, const WCHAR *set)
-#undef PLX_WDK_FOUND
-#ifdef __cplusplus
+const WCHAR *wcschr(const WCHAR *s, WCHAR c) PLX_WIN_NAME(rtl_wcschr);
+WCHAR *wcschr(WCHAR *s, WCHAR c) PLX_WIN_NAME(rtl_wcschr);
+const WCHAR *wcsrchr(const WCHAR *s, WCHAR c) PLX_WIN_NAME(rtl_wcsrchr);
+WCHAR *wcsrchr(WCHAR *s, WCHAR c) PLX_WIN_NAME(rtl_wcsrchr);
+const WCHAR *wcsstr(const WCHAR *s, const WCHAR *part) PLX_WIN_NAME(rtl_wcsstr);
+WCHAR *wcsstr(WCHAR *s, const WCHAR *part) PLX_WIN_NAME(rtl_wcsstr);
+const WCHAR *wcspbrk(const WCHAR *s, const WCHAR *set) PLX_WIN_NAME(rtl_wcspbrk);
+WCHAR *wcspbrk(WCHAR *s, const WCHAR *set) PLX_WIN_NAME(rtl_wcspbrk);
 const WCHAR *wmemchr(const WCHAR *s, WCHAR c, size_t count) PLX_WIN_NAME(rtl_wmemchr);
 WCHAR *wmemchr(WCHAR *s, WCHAR c, size_t count) PLX_WIN_NAME(rtl_wmemchr);
 }
 #else
+WCHAR *wcschr(const WCHAR *s, WCHAR c) PLX_WIN_NAME(rtl_wcschr);
+WCHAR *wcsrchr(const WCHAR *s, WCHAR c) PLX_WIN_NAME(rtl_wcsrchr);
+WCHAR *wcsstr(const WCHAR *s, const WCHAR *part) PLX_WIN_NAME(rtl_wcsstr);
+WCHAR *wcspbrk(const WCHAR *s, const WCHAR *set) PLX_WIN_NAME(rtl_wcspbrk);
 WCHAR *wmemchr(const WCHAR *s, WCHAR c, size_t count) PLX_WIN_NAME(rtl_wmemchr);
 #endif
 

@@ -239,8 +239,8 @@ close_itself(struct ndk_side *side)
 {
 	NDK_CQ *cq = side->receive_cq;
 
-	assert_nt(cq->Dispatch->NdkCloseCq(&cq->Header, ndk_on_closed, &closing), STATUS_PENDING);
 	arm(side, NDK_CQ_NOTIFY_ANY);
+	assert_nt(cq->Dispatch->NdkCloseCq(&cq->Header, ndk_on_closed, &closing), STATUS_PENDING);
 	ndk_settle();
 	assert_int_equal(closing.calls, 0);
 }
