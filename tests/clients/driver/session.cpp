@@ -4,6 +4,8 @@
  * that C++ has once in a process, which must not keep the image loaded.
  */
 #include "session.h"
+#include "trace.h"
+#include "session.tmh"
 
 #if defined(__cpp_exceptions) || defined(__cpp_rtti)
 #error "drivers have neither"
@@ -23,6 +25,7 @@ template <class T> struct Counted {
 _Use_decl_annotations_ NTSTATUS
 SessionDescribe(PVOID Buffer, ULONG Length, PULONG Pages)
 {
+	FuncEntry(PING_IO);
 	PMDL Mdl = IoAllocateMdl(Buffer, Length, FALSE, FALSE, NULL);
 
 	if (Mdl == NULL)
@@ -30,7 +33,8 @@ SessionDescribe(PVOID Buffer, ULONG Length, PULONG Pages)
 	MmBuildMdlForNonPagedPool(Mdl);
 	*Pages =
 		ADDRESS_AND_SIZE_TO_SPAN_PAGES(MmGetMdlVirtualAddress(Mdl), MmGetMdlByteCount(Mdl));
-	Counted<LONG>::Count()++;
+	Trace("%u bytes have %I64u pages, %d before", Length, (ULONG64)*Pages,
+	      Counted<LONG>::Count()++);
 	IoFreeMdl(Mdl);
 	return STATUS_SUCCESS;
 }
