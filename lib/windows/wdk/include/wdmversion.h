@@ -7,31 +7,12 @@
 
 #include "wdmtypes.h"
 
+#include <sdkddkver.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define NTDDI_WIN7         0x06010000
-#define NTDDI_WIN8         0x06020000
-#define NTDDI_WINBLUE      0x06030000
-#define NTDDI_WINTHRESHOLD 0x0A000000
-#define NTDDI_WIN10        0x0A000000
-#define NTDDI_WIN10_TH2    0x0A000001
-#define NTDDI_WIN10_RS1    0x0A000002
-#define NTDDI_WIN10_RS2    0x0A000003
-#define NTDDI_WIN10_RS3    0x0A000004
-#define NTDDI_WIN10_RS4    0x0A000005
-#define NTDDI_WIN10_RS5    0x0A000006
-#define NTDDI_WIN10_19H1   0x0A000007
-#define NTDDI_WIN10_VB     0x0A000008
-#define NTDDI_WIN10_MN     0x0A000009
-#define NTDDI_WIN10_FE     0x0A00000A
-#ifndef NTDDI_VERSION
-#define NTDDI_VERSION NTDDI_WIN10_FE
-#endif
-#ifndef _WIN32_WINNT
-#define _WIN32_WINNT 0x0A00
-#endif
 #define VER_NT_WORKSTATION       1
 #define VER_NT_DOMAIN_CONTROLLER 2
 #define VER_NT_SERVER            3
