@@ -54,7 +54,7 @@ ndk_rule_broken(const char *format, ...)
 	(void)vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
 	if (plx_ke_checks())
-		plx_ke_violation("%s", text);
+		plx_wdk_stop("%s", text);
 	ndk_log("%s", text);
 }
 

@@ -30,9 +30,9 @@ held_require_region(const char *call)
 {
 	plx_ke_require(call, APC_LEVEL);
 	if (plx_ke_checks() && !KeAreApcsDisabled())
-		plx_ke_violation("%s was called outside of a region without APCs; "
-				 "KeEnterCriticalRegion() begins one",
-				 call);
+		plx_wdk_stop("%s was called outside of a region without APCs; "
+			     "KeEnterCriticalRegion() begins one",
+			     call);
 }
 
 void
@@ -40,8 +40,8 @@ held_begin(const char *call, const volatile void *lock)
 {
 	held_require_region(call);
 	if (plx_ke_checks() && find(lock) >= 0)
-		plx_ke_violation("%s was called for %p by a thread that holds it", call,
-				 (const void *)(uintptr_t)lock);
+		plx_wdk_stop("%s was called for %p by a thread that holds it", call,
+			     (const void *)(uintptr_t)lock);
 }
 
 void
@@ -72,7 +72,7 @@ held_remove(const char *call, const volatile void *lock, enum held_mode mode)
 	} else if (i < 0 && held.untold) {
 		held.untold--;
 	} else {
-		plx_ke_violation("%s was called for %p by a thread that does not hold it so", call,
-				 (const void *)(uintptr_t)lock);
+		plx_wdk_stop("%s was called for %p by a thread that does not hold it so", call,
+			     (const void *)(uintptr_t)lock);
 	}
 }

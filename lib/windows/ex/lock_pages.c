@@ -16,9 +16,9 @@ MmProbeAndLockPages(PMDL mdl, KPROCESSOR_MODE mode, LOCK_OPERATION operation)
 	(void)mode;
 	plx_ke_require("MmProbeAndLockPages", DISPATCH_LEVEL);
 	if (mdl->MdlFlags & there && plx_ke_checks())
-		plx_ke_violation("MmProbeAndLockPages was called for the MDL %p, which has its "
-				 "pages already",
-				 (void *)mdl);
+		plx_wdk_stop("MmProbeAndLockPages was called for the MDL %p, which has its "
+			     "pages already",
+			     (void *)mdl);
 	if (!memory_is_there(start, mdl->ByteCount, operation != IoReadAccess))
 		ExRaiseAccessViolation();
 	for (ULONG i = 0; i < pages; i++)
@@ -34,9 +34,9 @@ MmUnlockPages(PMDL mdl)
 {
 	plx_ke_require("MmUnlockPages", DISPATCH_LEVEL);
 	if (!(mdl->MdlFlags & MDL_PAGES_LOCKED) && plx_ke_checks())
-		plx_ke_violation("MmUnlockPages was called for the MDL %p, whose pages are not "
-				 "locked",
-				 (void *)mdl);
+		plx_wdk_stop("MmUnlockPages was called for the MDL %p, whose pages are not "
+			     "locked",
+			     (void *)mdl);
 	if (mdl->MdlFlags & MDL_MAPPED_TO_SYSTEM_VA)
 		MmUnmapLockedPages(mdl->MappedSystemVa, mdl);
 	mdl->MdlFlags &= (CSHORT) ~(MDL_PAGES_LOCKED | MDL_WRITE_OPERATION);

@@ -94,7 +94,7 @@ entry_free(GENERAL_LOOKASIDE *list, PVOID entry, const char *call)
 	require(list, call);
 	__atomic_fetch_add(&list->TotalFrees, 1, __ATOMIC_RELAXED);
 	if (plx_ke_checks() && *mark_of(entry) == mark_for(entry))
-		plx_ke_violation("%s was called for %p, which was freed before", call, entry);
+		plx_wdk_stop("%s was called for %p, which was freed before", call, entry);
 	if (QueryDepthSList(&list->ListHead) >= list->Depth) {
 		__atomic_fetch_add(&list->FreeMisses, 1, __ATOMIC_RELAXED);
 		entry_release(list, entry, call);

@@ -31,9 +31,9 @@ MmMapLockedPagesSpecifyCache(PMDL mdl, KPROCESSOR_MODE mode, MEMORY_CACHING_TYPE
 	plx_ke_require("MmMapLockedPagesSpecifyCache",
 		       mode == UserMode ? APC_LEVEL : DISPATCH_LEVEL);
 	if (!has_pages(mdl) && plx_ke_checks())
-		plx_ke_violation("MmMapLockedPagesSpecifyCache was called for the MDL %p, whose "
-				 "pages are not locked",
-				 (void *)mdl);
+		plx_wdk_stop("MmMapLockedPagesSpecifyCache was called for the MDL %p, whose "
+			     "pages are not locked",
+			     (void *)mdl);
 	address = map(mdl);
 	if (address && requested && PAGE_ALIGN(address) != PAGE_ALIGN(requested)) {
 		pages_unmap(address);
@@ -42,9 +42,9 @@ MmMapLockedPagesSpecifyCache(PMDL mdl, KPROCESSOR_MODE mode, MEMORY_CACHING_TYPE
 	if (address == NULL && mode == UserMode)
 		ExRaiseStatus(STATUS_INSUFFICIENT_RESOURCES);
 	if (address == NULL && must)
-		plx_ke_violation("MmMapLockedPagesSpecifyCache cannot map the MDL %p, and must not "
-				 "fail",
-				 (void *)mdl);
+		plx_wdk_stop("MmMapLockedPagesSpecifyCache cannot map the MDL %p, and must not "
+			     "fail",
+			     (void *)mdl);
 	/* A program's mapping is not the MDL's own. */
 	if (address == NULL || mode == UserMode)
 		return address;

@@ -24,8 +24,8 @@ mutex_acquire(PFAST_MUTEX mutex, const char *call)
 	PVOID self = KeGetCurrentThread();
 
 	if (plx_ke_checks() && __atomic_load_n(&mutex->Owner, __ATOMIC_RELAXED) == self)
-		plx_ke_violation("%s was called for %p by the thread that holds it", call,
-				 (void *)mutex);
+		plx_wdk_stop("%s was called for %p by the thread that holds it", call,
+			     (void *)mutex);
 	/* Each release of one for which others wait sets the event once. */
 	if (InterlockedDecrement(&mutex->Count) != 0) {
 		__atomic_fetch_add(&mutex->Contention, 1, __ATOMIC_RELAXED);
@@ -48,8 +48,8 @@ mutex_release(PFAST_MUTEX mutex, const char *call)
 {
 	if (plx_ke_checks() &&
 	    __atomic_load_n(&mutex->Owner, __ATOMIC_RELAXED) != KeGetCurrentThread())
-		plx_ke_violation("%s was called for %p by a thread that does not hold it", call,
-				 (void *)mutex);
+		plx_wdk_stop("%s was called for %p by a thread that does not hold it", call,
+			     (void *)mutex);
 	own(mutex, NULL);
 	if (InterlockedIncrement(&mutex->Count) <= 0)
 		KeSetEvent(&mutex->Event, 0, FALSE);

@@ -384,8 +384,8 @@ MmFreePagesFromMdl(PMDL mdl)
 
 	plx_ke_require("MmFreePagesFromMdl", APC_LEVEL);
 	if (mdl->MdlFlags & MDL_MAPPED_TO_SYSTEM_VA && plx_ke_checks())
-		plx_ke_violation("MmFreePagesFromMdl was called for the MDL %p, which is mapped",
-				 (void *)mdl);
+		plx_wdk_stop("MmFreePagesFromMdl was called for the MDL %p, which is mapped",
+			     (void *)mdl);
 	pthread_mutex_lock(&lock);
 	region = mdl->MdlFlags & MDL_PAGES_LOCKED ? region_of(MmGetMdlPfnArray(mdl)[0]) : NULL;
 	while (region && *at != region)
@@ -394,9 +394,9 @@ MmFreePagesFromMdl(PMDL mdl)
 		*at = region->next;
 	pthread_mutex_unlock(&lock);
 	if (region == NULL)
-		plx_ke_violation("MmFreePagesFromMdl was called for the MDL %p, which has no pages "
-				 "of MmAllocatePagesForMdl()",
-				 (void *)mdl);
+		plx_wdk_stop("MmFreePagesFromMdl was called for the MDL %p, which has no pages "
+			     "of MmAllocatePagesForMdl()",
+			     (void *)mdl);
 	region_destroy(region);
 	mdl->MdlFlags &= (CSHORT)~MDL_PAGES_LOCKED;
 	mdl->ByteCount = 0;

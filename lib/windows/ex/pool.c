@@ -181,22 +181,22 @@ check(const char *call, PVOID memory, ULONG tag)
 	struct block *block = block_unwatch(memory);
 
 	if (block == NULL)
-		plx_ke_violation("%s was called for %p, which was freed before or is not of the "
-				 "pool",
-				 call, memory);
+		plx_wdk_stop("%s was called for %p, which was freed before or is not of the "
+			     "pool",
+			     call, memory);
 	plx_ke_require(call, block->is_paged ? APC_LEVEL : DISPATCH_LEVEL);
 	if (tag && tag != block->tag)
-		plx_ke_violation("%s was called with tag '%s' for %p, which was allocated with "
-				 "'%s'",
-				 call, text_of(tag).text, memory, text_of(block->tag).text);
+		plx_wdk_stop("%s was called with tag '%s' for %p, which was allocated with "
+			     "'%s'",
+			     call, text_of(tag).text, memory, text_of(block->tag).text);
 	if (block->guard != guard)
-		plx_ke_violation("%s was called for %p with tag '%s', in front of which somebody "
-				 "has written",
-				 call, memory, text_of(block->tag).text);
+		plx_wdk_stop("%s was called for %p with tag '%s', in front of which somebody "
+			     "has written",
+			     call, memory, text_of(block->tag).text);
 	if (memcmp((char *)memory + block->bytes, &guard, GUARD_BYTES))
-		plx_ke_violation("%s was called for %p with tag '%s', behind whose %zu bytes "
-				 "somebody has written",
-				 call, memory, text_of(block->tag).text, block->bytes);
+		plx_wdk_stop("%s was called for %p with tag '%s', behind whose %zu bytes "
+			     "somebody has written",
+			     call, memory, text_of(block->tag).text, block->bytes);
 	memset(memory, STALE, block->bytes);
 }
 

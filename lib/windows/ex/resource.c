@@ -41,8 +41,8 @@ static void
 lock(PERESOURCE resource, const char *call)
 {
 	if (plx_ke_checks() && resource->magic != MAGIC)
-		plx_ke_violation("%s was called for %p, which is not an initialized resource", call,
-				 (void *)resource);
+		plx_wdk_stop("%s was called for %p, which is not an initialized resource", call,
+			     (void *)resource);
 	pthread_mutex_lock(lock_of(resource));
 }
 
@@ -70,7 +70,7 @@ reader_make(PERESOURCE resource, ERESOURCE_THREAD thread)
 		POWNER_ENTRY readers = realloc(resource->readers, room * sizeof(*readers));
 
 		if (readers == NULL)
-			plx_ke_violation("there is no memory for the readers of a resource");
+			plx_wdk_stop("there is no memory for the readers of a resource");
 		resource->readers = readers;
 		resource->readers_room = room;
 	}
@@ -131,9 +131,9 @@ acquire(PERESOURCE resource, BOOLEAN wait, enum policy policy, const char *call)
 	may = may_acquire(resource, thread, policy);
 	if (!may && wait) {
 		if (plx_ke_checks() && policy == EXCLUSIVE && reader_of(resource, thread))
-			plx_ke_violation("%s was called for %p by one of its readers, which would "
-					 "wait for itself",
-					 call, (void *)resource);
+			plx_wdk_stop("%s was called for %p by one of its readers, which would "
+				     "wait for itself",
+				     call, (void *)resource);
 		++*waiting;
 		while (!may_acquire(resource, thread, policy))
 			pthread_cond_wait(changed_of(resource), lock_of(resource));
@@ -155,8 +155,8 @@ release(PERESOURCE resource, ERESOURCE_THREAD thread, const char *call)
 	lock(resource, call);
 	owner = resource->writer.OwnerCount ? &resource->writer : reader_of(resource, thread);
 	if (owner == NULL || owner->OwnerThread != thread)
-		plx_ke_violation("%s was called for %p by a thread that does not hold it", call,
-				 (void *)resource);
+		plx_wdk_stop("%s was called for %p by a thread that does not hold it", call,
+			     (void *)resource);
 	if (--owner->OwnerCount == 0) {
 		if (owner != &resource->writer)
 			*owner = resource->readers[--resource->readers_count];
@@ -182,8 +182,8 @@ ExDeleteResourceLite(PERESOURCE resource)
 {
 	lock(resource, "ExDeleteResourceLite");
 	if (plx_ke_checks() && (resource->writer.OwnerCount || resource->readers_count))
-		plx_ke_violation("ExDeleteResourceLite was called for %p, which is held",
-				 (void *)resource);
+		plx_wdk_stop("ExDeleteResourceLite was called for %p, which is held",
+			     (void *)resource);
 	unlock(resource);
 	pthread_mutex_destroy(lock_of(resource));
 	pthread_cond_destroy(changed_of(resource));
@@ -243,9 +243,9 @@ ExConvertExclusiveToSharedLite(PERESOURCE resource)
 
 	lock(resource, "ExConvertExclusiveToSharedLite");
 	if (resource->writer.OwnerCount == 0 || resource->writer.OwnerThread != thread)
-		plx_ke_violation("ExConvertExclusiveToSharedLite was called for %p by a thread "
-				 "that does not hold it exclusively",
-				 (void *)resource);
+		plx_wdk_stop("ExConvertExclusiveToSharedLite was called for %p by a thread "
+			     "that does not hold it exclusively",
+			     (void *)resource);
 	reader_make(resource, thread)->OwnerCount = resource->writer.OwnerCount;
 	resource->writer.OwnerCount = 0;
 	pthread_cond_broadcast(changed_of(resource));

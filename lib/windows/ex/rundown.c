@@ -59,9 +59,9 @@ ExAcquireRundownProtection(PEX_RUNDOWN_REF ref)
 static DECLSPEC_NORETURN void
 refuse_release(PEX_RUNDOWN_REF ref)
 {
-	plx_ke_violation("ExReleaseRundownProtection was called for %p more often than it was "
-			 "acquired",
-			 (void *)ref);
+	plx_wdk_stop("ExReleaseRundownProtection was called for %p more often than it was "
+		     "acquired",
+		     (void *)ref);
 }
 
 VOID
@@ -104,9 +104,9 @@ VOID
 ExReInitializeRundownProtection(PEX_RUNDOWN_REF ref)
 {
 	if (plx_ke_checks() && word_of(ref) != RUN_DOWN)
-		plx_ke_violation("ExReInitializeRundownProtection was called for %p, which is not "
-				 "run down",
-				 (void *)ref);
+		plx_wdk_stop("ExReInitializeRundownProtection was called for %p, which is not "
+			     "run down",
+			     (void *)ref);
 	ExInitializeRundownProtection(ref);
 }
 
@@ -122,9 +122,9 @@ ExWaitForRundownProtectionRelease(PEX_RUNDOWN_REF ref)
 		if (word == RUN_DOWN)
 			return;
 		if (word & RUN_DOWN)
-			plx_ke_violation("ExWaitForRundownProtectionRelease was called for %p, "
-					 "which another thread is running down",
-					 (void *)ref);
+			plx_wdk_stop("ExWaitForRundownProtectionRelease was called for %p, "
+				     "which another thread is running down",
+				     (void *)ref);
 		waiter.users = (LONG64)(word / USER);
 	} while (!swap(ref, &word, word ? (ULONG_PTR)&waiter + RUN_DOWN : RUN_DOWN));
 	if (word)
@@ -167,9 +167,9 @@ VOID
 ExInitializeRundownProtectionCacheAware(PEX_RUNDOWN_REF_CACHE_AWARE aware, SIZE_T size)
 {
 	if (plx_ke_checks() && size < sizeof(*aware))
-		plx_ke_violation("ExInitializeRundownProtectionCacheAware was called with %zu "
-				 "bytes; it needs %zu",
-				 size, sizeof(*aware));
+		plx_wdk_stop("ExInitializeRundownProtectionCacheAware was called with %zu "
+			     "bytes; it needs %zu",
+			     size, sizeof(*aware));
 	ExInitializeRundownProtection(&aware->ref);
 }
 

@@ -57,11 +57,11 @@ run(PWORKER_THREAD_ROUTINE routine, PVOID parameter)
 	if (!plx_ke_checks())
 		return;
 	if (KeGetCurrentIrql() != PASSIVE_LEVEL)
-		plx_ke_violation("the routine %p of a work item returned at IRQL %u",
-				 (void *)(uintptr_t)routine, KeGetCurrentIrql());
+		plx_wdk_stop("the routine %p of a work item returned at IRQL %u",
+			     (void *)(uintptr_t)routine, KeGetCurrentIrql());
 	if (KeAreApcsDisabled())
-		plx_ke_violation("the routine %p of a work item returned in a region without APCs",
-				 (void *)(uintptr_t)routine);
+		plx_wdk_stop("the routine %p of a work item returned in a region without APCs",
+			     (void *)(uintptr_t)routine);
 }
 
 static void *
@@ -112,7 +112,7 @@ add_thread(struct queue *queue)
 	if (pthread_create(&thread, &attributes, work, queue) == 0)
 		queue->threads++;
 	else if (queue->threads == 0)
-		plx_ke_violation("there is no thread for a work item");
+		plx_wdk_stop("there is no thread for a work item");
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
 }
@@ -123,7 +123,7 @@ queue_of(WORK_QUEUE_TYPE type)
 	if ((ULONG)type - CustomPriorityWorkQueue < MAXIMUM_PRIORITY)
 		type = NormalWorkQueue;
 	if ((ULONG)type >= MaximumWorkQueue)
-		plx_ke_violation("ExQueueWorkItem was called with queue type %u", (ULONG)type);
+		plx_wdk_stop("ExQueueWorkItem was called with queue type %u", (ULONG)type);
 	return &queues[type];
 }
 
@@ -144,9 +144,9 @@ ExQueueWorkItem(PWORK_QUEUE_ITEM item, WORK_QUEUE_TYPE type)
 	pthread_once(&once, queues_init);
 	pthread_mutex_lock(&lock);
 	if (item->List.Flink != NULL && plx_ke_checks())
-		plx_ke_violation("ExQueueWorkItem was called for %p, which is queued already or "
-				 "not initialized",
-				 (void *)item);
+		plx_wdk_stop("ExQueueWorkItem was called for %p, which is queued already or "
+			     "not initialized",
+			     (void *)item);
 	put(queue, item);
 	if (queue->length > queue->idle && queue->threads < PLX_EX_WORKERS_MAX)
 		add_thread(queue);

@@ -134,7 +134,7 @@ IoDeleteDevice(PDEVICE_OBJECT device)
 	names_lock();
 	if (more->is_deleted) {
 		names_unlock();
-		plx_ke_violation("IoDeleteDevice was called twice for a device");
+		plx_wdk_stop("IoDeleteDevice was called twice for a device");
 	}
 	more->is_deleted = true;
 	if (more->name != NULL)

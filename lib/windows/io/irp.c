@@ -60,8 +60,8 @@ IoFreeIrp(PIRP irp)
 {
 	plx_ke_require("IoFreeIrp", DISPATCH_LEVEL);
 	if (!(irp->AllocationFlags & IRP_ALLOCATED))
-		plx_ke_violation("IoFreeIrp was given a request that IoAllocateIrp did not make, "
-				 "or that was freed before");
+		plx_wdk_stop("IoFreeIrp was given a request that IoAllocateIrp did not make, "
+			     "or that was freed before");
 	irp->AllocationFlags = 0;
 	live--;
 	free(irp);
@@ -86,15 +86,15 @@ IofCallDriver(PDEVICE_OBJECT device, PIRP irp)
 
 	plx_ke_require("IoCallDriver", DISPATCH_LEVEL);
 	if (irp->CurrentLocation <= 1)
-		plx_ke_violation("IoCallDriver was given a request that has no location left for "
-				 "the next driver; it was allocated with %d",
-				 irp->StackCount);
+		plx_wdk_stop("IoCallDriver was given a request that has no location left for "
+			     "the next driver; it was allocated with %d",
+			     irp->StackCount);
 	IoSetNextIrpStackLocation(irp);
 	at = IoGetCurrentIrpStackLocation(irp);
 	if (at->MajorFunction > IRP_MJ_MAXIMUM_FUNCTION)
-		plx_ke_violation("IoCallDriver was given a request whose function is 0x%02x; the "
-				 "last is 0x%02x",
-				 at->MajorFunction, IRP_MJ_MAXIMUM_FUNCTION);
+		plx_wdk_stop("IoCallDriver was given a request whose function is 0x%02x; the "
+			     "last is 0x%02x",
+			     at->MajorFunction, IRP_MJ_MAXIMUM_FUNCTION);
 	at->DeviceObject = device;
 	return device->DriverObject->MajorFunction[at->MajorFunction](device, irp);
 }
@@ -155,11 +155,11 @@ IofCompleteRequest(PIRP irp, CCHAR boost)
 	/* one of IoBuild...() may be completed once more after it was stopped at its top */
 	if (irp->Type != IO_TYPE_IRP ||
 	    irp->CurrentLocation > irp->StackCount + ((irp->AllocationFlags & IRP_BUILT) != 0))
-		plx_ke_violation("IoCompleteRequest was given a request that was completed before");
+		plx_wdk_stop("IoCompleteRequest was given a request that was completed before");
 	if (plx_ke_checks() && irp->IoStatus.Status == STATUS_PENDING)
-		plx_ke_violation("a request was completed with STATUS_PENDING");
+		plx_wdk_stop("a request was completed with STATUS_PENDING");
 	if (plx_ke_checks() && __atomic_load_n(&irp->CancelRoutine, __ATOMIC_ACQUIRE) != NULL)
-		plx_ke_violation("a request was completed while it had a cancel routine");
+		plx_wdk_stop("a request was completed while it had a cancel routine");
 	while (irp->CurrentLocation <= irp->StackCount) {
 		PIO_STACK_LOCATION left = IoGetCurrentIrpStackLocation(irp);
 
@@ -173,9 +173,9 @@ IofCompleteRequest(PIRP irp, CCHAR boost)
 		return;
 	}
 	if (plx_ke_checks())
-		plx_ke_violation("a request of IoAllocateIrp was completed, and no completion "
-				 "routine of its sender stopped it by "
-				 "STATUS_MORE_PROCESSING_REQUIRED");
+		plx_wdk_stop("a request of IoAllocateIrp was completed, and no completion "
+			     "routine of its sender stopped it by "
+			     "STATUS_MORE_PROCESSING_REQUIRED");
 	if (irp->AllocationFlags & IRP_ALLOCATED)
 		IoFreeIrp(irp);
 }

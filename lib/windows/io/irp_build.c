@@ -25,9 +25,9 @@ irp_release_buffers(PIRP irp)
 
 	if (irp->Flags & IRP_INPUT_OPERATION && !NT_ERROR(irp->IoStatus.Status)) {
 		if (bytes > irp->Tail.Private[OUTPUT_BYTES] && plx_ke_checks())
-			plx_ke_violation("a request was completed with %zu bytes of output; its "
-					 "sender has room for %zu",
-					 bytes, irp->Tail.Private[OUTPUT_BYTES]);
+			plx_wdk_stop("a request was completed with %zu bytes of output; its "
+				     "sender has room for %zu",
+				     bytes, irp->Tail.Private[OUTPUT_BYTES]);
 		if (bytes > irp->Tail.Private[OUTPUT_BYTES])
 			bytes = irp->Tail.Private[OUTPUT_BYTES];
 		if (bytes > 0)

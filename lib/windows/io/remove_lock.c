@@ -20,8 +20,8 @@ release(PIO_REMOVE_LOCK lock)
 	LONG left = __atomic_sub_fetch(&lock->Common.IoCount, 1, __ATOMIC_SEQ_CST);
 
 	if (left < 0 || (left == 0 && !__atomic_load_n(&lock->Common.Removed, __ATOMIC_SEQ_CST)))
-		plx_ke_violation("IoReleaseRemoveLock was called more often than "
-				 "IoAcquireRemoveLock");
+		plx_wdk_stop("IoReleaseRemoveLock was called more often than "
+			     "IoAcquireRemoveLock");
 	if (left == 0)
 		(void)KeSetEvent(&lock->Common.RemoveEvent, IO_NO_INCREMENT, FALSE);
 }

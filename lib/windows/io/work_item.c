@@ -37,8 +37,8 @@ run(PVOID context)
 	else
 		copy.routine(copy.object, copy.context);
 	if (plx_ke_checks() && KeGetCurrentIrql() != PASSIVE_LEVEL)
-		plx_ke_violation("a work item returned at IRQL %u; it has to be PASSIVE_LEVEL",
-				 KeGetCurrentIrql());
+		plx_wdk_stop("a work item returned at IRQL %u; it has to be PASSIVE_LEVEL",
+			     KeGetCurrentIrql());
 	ObDereferenceObject(copy.object);
 }
 
@@ -46,7 +46,7 @@ static void
 queue(PIO_WORKITEM item, WORK_QUEUE_TYPE type)
 {
 	if (__atomic_exchange_n(&item->is_queued, 1, __ATOMIC_ACQ_REL) != 0)
-		plx_ke_violation("IoQueueWorkItem was given a work item that is queued already");
+		plx_wdk_stop("IoQueueWorkItem was given a work item that is queued already");
 	ObReferenceObject(item->object);
 	ExInitializeWorkItem(&item->item, run, item);
 	ExQueueWorkItem(&item->item, type);
@@ -62,7 +62,7 @@ VOID
 IoUninitializeWorkItem(PIO_WORKITEM item)
 {
 	if (__atomic_load_n(&item->is_queued, __ATOMIC_ACQUIRE) != 0)
-		plx_ke_violation("a work item was freed while it was queued");
+		plx_wdk_stop("a work item was freed while it was queued");
 }
 
 ULONG

@@ -42,8 +42,8 @@ static void
 check(const char *call, const GROUP_AFFINITY *affinity)
 {
 	if (plx_ke_checks() && (affinity->Mask & KeQueryGroupAffinity(affinity->Group)) == 0)
-		plx_ke_violation("%s: no processor of group %u is in the mask 0x%zX", call,
-				 affinity->Group, affinity->Mask);
+		plx_wdk_stop("%s: no processor of group %u is in the mask 0x%zX", call,
+			     affinity->Group, affinity->Mask);
 }
 
 KAFFINITY

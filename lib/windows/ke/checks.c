@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Whether rules are checked, and what happens to who breaks one. Start with plx_ke_violation().
+ * Whether rules are checked, and those of levels. Start with plx_ke_checks().
  */
 #include "ke.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,35 +25,19 @@ plx_ke_checks(void)
 }
 
 void
-plx_ke_violation(const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	flockfile(stderr);
-	fputs("pollux-ndk: ", stderr);
-	vfprintf(stderr, format, arguments);
-	fputc('\n', stderr);
-	fflush(stderr);
-	funlockfile(stderr);
-	va_end(arguments);
-	abort();
-}
-
-void
 plx_ke_require(const char *call, KIRQL max)
 {
 	if (ke_self.irql > max && plx_ke_checks())
-		plx_ke_violation("%s was called at IRQL %u; it is allowed at %u and below", call,
-				 ke_self.irql, max);
+		plx_wdk_stop("%s was called at IRQL %u; it is allowed at %u and below", call,
+			     ke_self.irql, max);
 }
 
 void
 plx_ke_require_least(const char *call, KIRQL min)
 {
 	if (ke_self.irql < min && plx_ke_checks())
-		plx_ke_violation("%s was called at IRQL %u; it is allowed at %u and above", call,
-				 ke_self.irql, min);
+		plx_wdk_stop("%s was called at IRQL %u; it is allowed at %u and above", call,
+			     ke_self.irql, min);
 }
 
 void
@@ -64,9 +46,9 @@ plx_ke_require_wait(const char *call, const LARGE_INTEGER *timeout)
 	if (ke_self.irql <= APC_LEVEL || !plx_ke_checks())
 		return;
 	if (timeout == NULL || timeout->QuadPart != 0)
-		plx_ke_violation("%s was called at IRQL %u to wait; it waits at %u and below, and "
-				 "at %u its timeout must be 0",
-				 call, ke_self.irql, APC_LEVEL, DISPATCH_LEVEL);
+		plx_wdk_stop("%s was called at IRQL %u to wait; it waits at %u and below, and "
+			     "at %u its timeout must be 0",
+			     call, ke_self.irql, APC_LEVEL, DISPATCH_LEVEL);
 	plx_ke_require(call, DISPATCH_LEVEL);
 }
 

@@ -74,8 +74,8 @@ call(struct queue *queue, PKDPC dpc)
 	if (!queue->is_threaded)
 		plx_ke_callback_end("a DPC", old);
 	else if (ke_self.irql != PASSIVE_LEVEL && plx_ke_checks())
-		plx_ke_violation("a threaded DPC was called at IRQL 0 and returned at %u",
-				 ke_self.irql);
+		plx_wdk_stop("a threaded DPC was called at IRQL 0 and returned at %u",
+			     ke_self.irql);
 	pthread_mutex_lock(&lock);
 	queue->running = NULL;
 	/* Who waits for a mark may be told of it before. */
@@ -116,7 +116,7 @@ queue_of(const KDPC *dpc)
 		return *at;
 	*at = calloc(1, sizeof(**at));
 	if (*at == NULL)
-		plx_ke_violation("there is no memory for a queue of DPCs");
+		plx_wdk_stop("there is no memory for a queue of DPCs");
 	ke_list_init(&(*at)->dpcs);
 	pthread_cond_init(&(*at)->filled, NULL);
 	(*at)->is_threaded = dpc->Type == KE_THREADED_DPC;
@@ -180,7 +180,7 @@ BOOLEAN
 KeInsertQueueDpc(PRKDPC dpc, PVOID argument1, PVOID argument2)
 {
 	if (dpc->Type != KE_DPC && dpc->Type != KE_THREADED_DPC && plx_ke_checks())
-		plx_ke_violation("KeInsertQueueDpc: the DPC at %p is not initialized", (void *)dpc);
+		plx_wdk_stop("KeInsertQueueDpc: the DPC at %p is not initialized", (void *)dpc);
 	return insert_once(dpc, argument1, argument2);
 }
 
@@ -233,7 +233,7 @@ KeFlushQueuedDpcs(VOID)
 	plx_ke_require("KeFlushQueuedDpcs", PASSIVE_LEVEL);
 	/* A threaded DPC would wait for itself. */
 	if (ke_self.runs_dpcs)
-		plx_ke_violation("KeFlushQueuedDpcs was called in a DPC, for whose end it waits");
+		plx_wdk_stop("KeFlushQueuedDpcs was called in a DPC, for whose end it waits");
 	pthread_mutex_lock(&lock);
 	queue = started;
 	pthread_mutex_unlock(&lock);
@@ -290,7 +290,7 @@ KeSetTargetProcessorDpc(PRKDPC dpc, CCHAR number)
 	PROCESSOR_NUMBER target = {.Group = 0, .Number = (BYTE)number};
 
 	if (KeSetTargetProcessorDpcEx(dpc, &target) != STATUS_SUCCESS && plx_ke_checks())
-		plx_ke_violation("KeSetTargetProcessorDpc: there is no processor %d", number);
+		plx_wdk_stop("KeSetTargetProcessorDpc: there is no processor %d", number);
 }
 
 bool

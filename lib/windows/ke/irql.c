@@ -17,8 +17,8 @@ static void
 raise_to(const char *call, KIRQL irql)
 {
 	if (irql < ke_self.irql && plx_ke_checks())
-		plx_ke_violation("%s was called at IRQL %u to raise it to %u, which is lower", call,
-				 ke_self.irql, irql);
+		plx_wdk_stop("%s was called at IRQL %u to raise it to %u, which is lower", call,
+			     ke_self.irql, irql);
 	ke_self.irql = irql;
 }
 
@@ -38,18 +38,28 @@ KeRaiseIrqlToDpcLevel(VOID)
 	return old;
 }
 
+KIRQL
+ke_raise_to_dispatch(const char *call)
+{
+	KIRQL old = ke_self.irql;
+
+	plx_ke_require(call, DISPATCH_LEVEL);
+	ke_self.irql = DISPATCH_LEVEL;
+	return old;
+}
+
 void
 ke_lower(const char *call, KIRQL irql)
 {
 	if (plx_ke_checks()) {
 		if (irql > ke_self.irql)
-			plx_ke_violation("%s was called at IRQL %u to lower it to %u, which is "
-					 "higher",
-					 call, ke_self.irql, irql);
+			plx_wdk_stop("%s was called at IRQL %u to lower it to %u, which is "
+				     "higher",
+				     call, ke_self.irql, irql);
 		if (irql < DISPATCH_LEVEL && ke_self.held > 0)
-			plx_ke_violation("%s lowers the IRQL to %u while this thread holds %u spin "
-					 "lock(s), the last at %p",
-					 call, irql, ke_self.held, ke_last_held());
+			plx_wdk_stop("%s lowers the IRQL to %u while this thread holds %u spin "
+				     "lock(s), the last at %p",
+				     call, irql, ke_self.held, ke_last_held());
 	}
 	ke_self.irql = irql;
 }
@@ -79,11 +89,11 @@ plx_ke_callback_end(const char *callback, KIRQL old)
 
 	if (plx_ke_checks()) {
 		if (ke_self.irql != expected)
-			plx_ke_violation("%s was called at IRQL %u and returned at %u", callback,
-					 expected, ke_self.irql);
+			plx_wdk_stop("%s was called at IRQL %u and returned at %u", callback,
+				     expected, ke_self.irql);
 		if (old < DISPATCH_LEVEL && ke_self.held > 0)
-			plx_ke_violation("%s returned with the spin lock at %p held", callback,
-					 ke_last_held());
+			plx_wdk_stop("%s returned with the spin lock at %p held", callback,
+				     ke_last_held());
 	}
 	ke_self.irql = old;
 }
@@ -102,7 +112,7 @@ leave_region(const char *call, unsigned int *depth)
 {
 	plx_ke_require(call, APC_LEVEL);
 	if (*depth == 0 && plx_ke_checks())
-		plx_ke_violation("%s was called in no such region", call);
+		plx_wdk_stop("%s was called in no such region", call);
 	*depth -= *depth > 0;
 }
 
@@ -149,9 +159,9 @@ KeAreApcsDisabled(VOID)
 VOID
 KeBugCheckEx(ULONG code, ULONG_PTR p1, ULONG_PTR p2, ULONG_PTR p3, ULONG_PTR p4)
 {
-	plx_ke_violation("the driver stopped the system by bug check 0x%08X (0x%zX, 0x%zX, 0x%zX, "
-			 "0x%zX)",
-			 code, p1, p2, p3, p4);
+	plx_wdk_stop("the driver stopped the system by bug check 0x%08X (0x%zX, 0x%zX, 0x%zX, "
+		     "0x%zX)",
+		     code, p1, p2, p3, p4);
 }
 
 VOID

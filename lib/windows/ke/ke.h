@@ -148,6 +148,9 @@ cpu_set_t ke_cpus_of(const GROUP_AFFINITY *affinity);
 
 /* ---- levels and spin locks ---- */
 
+/** Raise the thread for a lock, whose acquisition is allowed at DISPATCH_LEVEL and below.
+ * Returns: the level before */
+KIRQL ke_raise_to_dispatch(const char *call);
 /** KeLowerIrql() on behalf of a call. */
 void ke_lower(const char *call, KIRQL irql);
 /** The lock that this thread acquired last. It holds one. */

@@ -50,8 +50,8 @@ ke_mutexes_abandon(PKTHREAD thread)
 		PKMUTEX mutex = CONTAINING_RECORD(thread->mutexes.Flink, KMUTEX, MutantListEntry);
 
 		if (plx_ke_checks())
-			plx_ke_violation("a thread ended as the owner of the mutex at %p",
-					 (void *)mutex);
+			plx_wdk_stop("a thread ended as the owner of the mutex at %p",
+				     (void *)mutex);
 		mutex->Abandoned = TRUE;
 		disown(mutex);
 	}

@@ -70,7 +70,7 @@ ObfDereferenceObject(PVOID object)
 	plx_ke_require("ObDereferenceObject", DISPATCH_LEVEL);
 	holds = (LONG_PTR)atomic_fetch_sub_explicit(&head->holds, 1, memory_order_acq_rel) - 1;
 	if (holds < 0 && plx_ke_checks())
-		plx_ke_violation("ObDereferenceObject: nobody holds the object at %p", object);
+		plx_wdk_stop("ObDereferenceObject: nobody holds the object at %p", object);
 	if (holds == 0) {
 		if (head->type->destroy != NULL)
 			head->type->destroy(object);

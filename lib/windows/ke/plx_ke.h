@@ -12,15 +12,13 @@
 #include <stdbool.h>
 #include <wdm.h>
 
-/* ---- checks ---- */
+#include "plx_wdk.h"
+
+/* ---- checks: who breaks a rule ends by plx_wdk_stop() ---- */
 
 /** Whether calls check their rules. POLLUX_DBG=1 turns the checks on, POLLUX_DBG=0 off; without it
  * they are on in a build for debugging and off in one for release. */
 bool plx_ke_checks(void);
-
-/** End the process with one sentence on stderr. The callers ask plx_ke_checks() first, or cannot go
- * on. Tests: tests/unit/windows/ke/rules.c */
-_Noreturn void plx_ke_violation(const char *format, ...) __attribute__((__format__(printf, 1, 2)));
 
 /** Refuse a call above a level, if the checks are on.
  * @param call the name of the function that the driver called */

@@ -54,9 +54,7 @@ release(const char *call, PKLOCK_QUEUE_HANDLE handle)
 static void
 acquire_raised(const char *call, PKSPIN_LOCK lock, PKLOCK_QUEUE_HANDLE handle)
 {
-	plx_ke_require(call, DISPATCH_LEVEL);
-	handle->OldIrql = ke_self.irql;
-	ke_self.irql = DISPATCH_LEVEL;
+	handle->OldIrql = ke_raise_to_dispatch(call);
 	acquire(call, lock, handle);
 }
 

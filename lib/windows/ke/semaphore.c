@@ -10,10 +10,9 @@ VOID
 KeInitializeSemaphore(PRKSEMAPHORE semaphore, LONG count, LONG limit)
 {
 	if ((count < 0 || limit <= 0 || count > limit) && plx_ke_checks())
-		plx_ke_violation(
-			"KeInitializeSemaphore was called with count %d and limit %d; 0 <= "
-			"count <= limit, and the limit is above 0",
-			count, limit);
+		plx_wdk_stop("KeInitializeSemaphore was called with count %d and limit %d; 0 <= "
+			     "count <= limit, and the limit is above 0",
+			     count, limit);
 	ke_header_init(&semaphore->Header, KE_SEMAPHORE, sizeof(*semaphore), count);
 	semaphore->Limit = limit;
 }

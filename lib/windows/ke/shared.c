@@ -79,20 +79,10 @@ release_exclusive(const char *call, PEX_SPIN_LOCK lock)
 	__atomic_store_n(lock, 0, __ATOMIC_RELEASE);
 }
 
-static KIRQL
-raise(const char *call)
-{
-	KIRQL old = ke_self.irql;
-
-	plx_ke_require(call, DISPATCH_LEVEL);
-	ke_self.irql = DISPATCH_LEVEL;
-	return old;
-}
-
 KIRQL
 ExAcquireSpinLockShared(PEX_SPIN_LOCK lock)
 {
-	KIRQL old = raise("ExAcquireSpinLockShared");
+	KIRQL old = ke_raise_to_dispatch("ExAcquireSpinLockShared");
 
 	acquire_shared("ExAcquireSpinLockShared", lock);
 	return old;
@@ -122,7 +112,7 @@ ExReleaseSpinLockSharedFromDpcLevel(PEX_SPIN_LOCK lock)
 KIRQL
 ExAcquireSpinLockExclusive(PEX_SPIN_LOCK lock)
 {
-	KIRQL old = raise("ExAcquireSpinLockExclusive");
+	KIRQL old = ke_raise_to_dispatch("ExAcquireSpinLockExclusive");
 
 	acquire_exclusive("ExAcquireSpinLockExclusive", lock);
 	return old;

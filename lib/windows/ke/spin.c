@@ -31,7 +31,7 @@ void
 ke_spin_check(const char *call, const volatile void *lock)
 {
 	if (plx_ke_checks() && find(lock) < KE_HELD_MAX)
-		plx_ke_violation("%s: this thread holds the spin lock at %p already", call, lock);
+		plx_wdk_stop("%s: this thread holds the spin lock at %p already", call, lock);
 }
 
 void
@@ -56,7 +56,7 @@ ke_spin_release(const char *call, const volatile void *lock)
 	if (i == KE_HELD_MAX)
 		i = find(NULL);
 	if (i == KE_HELD_MAX && ke_self.held <= KE_HELD_MAX)
-		plx_ke_violation("%s: this thread does not hold the spin lock at %p", call, lock);
+		plx_wdk_stop("%s: this thread does not hold the spin lock at %p", call, lock);
 	ke_self.held--;
 	for (; i < ke_self.held && i + 1 < KE_HELD_MAX; i++)
 		ke_self.locks[i] = ke_self.locks[i + 1];
@@ -97,10 +97,8 @@ release(const char *call, PKSPIN_LOCK lock)
 static KIRQL
 acquire_raised(const char *call, PKSPIN_LOCK lock)
 {
-	KIRQL old = ke_self.irql;
+	KIRQL old = ke_raise_to_dispatch(call);
 
-	plx_ke_require(call, DISPATCH_LEVEL);
-	ke_self.irql = DISPATCH_LEVEL;
 	acquire(call, lock);
 	return old;
 }

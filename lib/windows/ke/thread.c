@@ -71,7 +71,7 @@ static void
 make_key(void)
 {
 	if (pthread_key_create(&key, ended) != 0)
-		plx_ke_violation("there is no key for the ends of threads");
+		plx_wdk_stop("there is no key for the ends of threads");
 }
 
 /* ---- objects ---- */
@@ -109,7 +109,7 @@ adopt(PKTHREAD thread)
 {
 	pthread_once(&key_once, make_key);
 	if (pthread_setspecific(key, thread) != 0)
-		plx_ke_violation("there is no memory for a thread's object");
+		plx_wdk_stop("there is no memory for a thread's object");
 	ke_self.thread = thread;
 	pthread_mutex_lock(&ke_dispatcher_lock);
 	thread->tid = gettid();
@@ -125,7 +125,7 @@ ke_thread(void)
 		PKTHREAD thread = create();
 
 		if (thread == NULL)
-			plx_ke_violation("there is no memory for a thread's object");
+			plx_wdk_stop("there is no memory for a thread's object");
 		adopt(thread);
 	}
 	return ke_self.thread;
@@ -159,7 +159,7 @@ ke_start_or_stop(void *(*routine)(void *), void *argument, const char *name)
 	pthread_t thread;
 
 	if (!ke_start(routine, argument, &thread))
-		plx_ke_violation("the thread %s cannot be created", name);
+		plx_wdk_stop("the thread %s cannot be created", name);
 	pthread_setname_np(thread, name);
 }
 
@@ -179,9 +179,9 @@ run(void *argument)
 	if (setjmp(end) == 0)
 		thread->routine(thread->context);
 	if (plx_ke_checks() && ke_self.irql != PASSIVE_LEVEL)
-		plx_ke_violation("a system thread ended at IRQL %u", ke_self.irql);
+		plx_wdk_stop("a system thread ended at IRQL %u", ke_self.irql);
 	if (plx_ke_checks() && (ke_self.critical > 0 || ke_self.guarded > 0))
-		plx_ke_violation("a system thread ended in a critical or guarded region");
+		plx_wdk_stop("a system thread ended in a critical or guarded region");
 	return NULL;
 }
 
@@ -299,8 +299,8 @@ KeSetPriorityThread(PKTHREAD thread, KPRIORITY priority)
 
 	plx_ke_require("KeSetPriorityThread", PASSIVE_LEVEL);
 	if ((priority <= LOW_PRIORITY || priority > HIGH_PRIORITY) && plx_ke_checks())
-		plx_ke_violation("KeSetPriorityThread was called with priority %d; it is %d to %d",
-				 priority, LOW_PRIORITY + 1, HIGH_PRIORITY);
+		plx_wdk_stop("KeSetPriorityThread was called with priority %d; it is %d to %d",
+			     priority, LOW_PRIORITY + 1, HIGH_PRIORITY);
 	ke_lock();
 	before = thread->priority;
 	thread->priority = priority;

@@ -132,7 +132,7 @@ set_timer(const char *call, PKTIMER timer, LONGLONG time, LONG period, PKDPC dpc
 
 	require_timer(call, timer);
 	if (period < 0 && plx_ke_checks())
-		plx_ke_violation("%s was called with a period of %d ms", call, period);
+		plx_wdk_stop("%s was called with a period of %d ms", call, period);
 	ke_lock();
 	was_set = remove_if_set(timer);
 	ke_set_state(&timer->Header, 0);

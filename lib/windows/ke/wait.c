@@ -35,7 +35,7 @@ void
 ke_lock(void)
 {
 	if (ke_self.wait_follows && plx_ke_checks())
-		plx_ke_violation("a call with Wait = TRUE was not followed by a wait");
+		plx_wdk_stop("a call with Wait = TRUE was not followed by a wait");
 	ke_lock_for_wait();
 }
 
@@ -105,8 +105,8 @@ ke_require_object(const char *call, const DISPATCHER_HEADER *object, enum ke_typ
 	/* Zeros would be a notification event, of no size. */
 	if ((object->Size == 0 || (object->Type != one && object->Type != other)) &&
 	    plx_ke_checks())
-		plx_ke_violation("%s: the object at %p is of another kind, or not initialized",
-				 call, (const void *)object);
+		plx_wdk_stop("%s: the object at %p is of another kind, or not initialized", call,
+			     (const void *)object);
 }
 
 static bool
@@ -304,9 +304,9 @@ check_objects(const char *call, const struct wait *wait)
 {
 	for (ULONG i = 0; i < wait->count; i++)
 		if (plx_ke_checks() && !is_waitable(wait->objects[i]))
-			plx_ke_violation("%s: the object at %p is none to wait for, or is not "
-					 "initialized",
-					 call, wait->objects[i]);
+			plx_wdk_stop("%s: the object at %p is none to wait for, or is not "
+				     "initialized",
+				     call, wait->objects[i]);
 }
 
 /* A mutex can be acquired only so often. */
@@ -371,9 +371,9 @@ KeWaitForMultipleObjects(ULONG count, PVOID objects[], WAIT_TYPE type, KWAIT_REA
 	(void)reason, (void)mode, (void)alertable;
 	/* Windows stops here, too: nothing could be returned. */
 	if (count == 0 || count > max)
-		plx_ke_violation("KeWaitForMultipleObjects was called for %u objects; with %s it "
-				 "waits for 1 to %u",
-				 count, blocks != NULL ? "wait blocks" : "no wait blocks", max);
+		plx_wdk_stop("KeWaitForMultipleObjects was called for %u objects; with %s it "
+			     "waits for 1 to %u",
+			     count, blocks != NULL ? "wait blocks" : "no wait blocks", max);
 	return wait_for("KeWaitForMultipleObjects", &wait, timeout,
 			blocks != NULL ? blocks : wait.thread->own_blocks);
 }

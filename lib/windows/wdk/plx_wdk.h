@@ -6,8 +6,9 @@
 #define PLX_WDK_H
 
 /**
- * End the process with a sentence on stderr, since the driver has broken a rule.
- * Tests: tests/unit/windows/wdk/seh_end.c
+ * End the process with one sentence on stderr, since the driver has broken a rule. Callers ask
+ * plx_ke_checks() first, or cannot go on.
+ * Tests: tests/unit/windows/wdk/seh_end.c, tests/unit/windows/ke/rules.c
  */
 __attribute__((noreturn, cold, format(printf, 1, 2))) void plx_wdk_stop(const char *format, ...);
 

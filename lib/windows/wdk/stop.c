@@ -12,12 +12,15 @@
 void
 plx_wdk_stop(const char *format, ...)
 {
-	char text[256];
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
+	flockfile(stderr);
+	fputs("pollux-ndk: ", stderr);
+	vfprintf(stderr, format, arguments);
+	fputc('\n', stderr);
+	fflush(stderr);
+	funlockfile(stderr);
 	va_end(arguments);
-	fprintf(stderr, "pollux-ndk: %s\n", text);
 	abort();
 }
