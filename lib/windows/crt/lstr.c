@@ -1,29 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * String functions of Windows' kernel. Case follows Unicode in any locale of the program; narrow
- * strings are UTF-8. It owns the locale used for case.
- * Start with compare().
+ * strings are UTF-8. Start with compare().
  */
 #include "plx_crt.h"
+#include "plx_rules.h"
 
-#include <locale.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wctype.h>
 
-static locale_t unicode; /* NULL: the system has none, and only ASCII letters have case */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void
-make_unicode(void)
-{
-	unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-}
-
 static wint_t
-lower(wchar_t c)
+lower(wchar_t c, locale_t unicode)
 {
 	if ((uint32_t)c < 0x80)
 		return c >= L'A' && c <= L'Z' ? (wint_t)(c - L'A' + L'a') : (wint_t)c;
@@ -33,14 +22,14 @@ lower(wchar_t c)
 static int
 compare(LPCWSTR a, LPCWSTR b, bool any_case)
 {
+	locale_t unicode = plx_unicode_locale();
 	wint_t x, y;
 
-	pthread_once(&once, make_unicode);
 	a = a ? a : L"";
 	b = b ? b : L"";
 	do {
-		x = any_case ? lower(*a++) : (wint_t)*a++;
-		y = any_case ? lower(*b++) : (wint_t)*b++;
+		x = any_case ? lower(*a++, unicode) : (wint_t)*a++;
+		y = any_case ? lower(*b++, unicode) : (wint_t)*b++;
 	} while (x == y && x);
 	return x < y ? -1 : x > y;
 }

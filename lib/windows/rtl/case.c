@@ -1,30 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Case of single 16-bit characters, by the C library's table of Unicode. It owns the locale, which
- * is never freed. Start with changed().
+ * Case of single 16-bit characters, by the C library's table of Unicode. Start with changed().
  */
 #include <wdm.h>
 
-#include <locale.h>
-#include <pthread.h>
 #include <stdlib.h>
 
-static locale_t unicode; /* NULL: the system has none, and only ASCII letters have case */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void
-make_unicode(void)
-{
-	unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-}
+#include "plx_rules.h"
 
 /* On Windows no letter beyond ASCII becomes one of ASCII, as the dotless i does in Unicode. */
 static wint_t
 changed(wint_t c, wint_t (*to)(wint_t, locale_t))
 {
+	locale_t unicode = plx_unicode_locale();
 	wint_t other;
 
-	pthread_once(&once, make_unicode);
 	if (c < 0x80 || c > 0xffff || !unicode)
 		return c;
 	other = to(c, unicode);

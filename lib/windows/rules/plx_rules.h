@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What Windows has the same for programs and drivers, whatever the width of their characters: how a
- * format is read, which error a status is, what UTF-8 is. libpollux-win and libpollux-ndk each have
- * it. It owns no state. Start with plx_conversion_parse().
+ * format is read, which error a status is, what UTF-8 is, by what table characters have case.
+ * libpollux-win and libpollux-ndk each have it. It owns a locale. Start with
+ * plx_conversion_parse().
  */
 #ifndef PLX_RULES_H
 #define PLX_RULES_H
 
+#include <locale.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /** The Win32 error of a status; ERROR_MR_MID_NOT_FOUND if it has none. Cost: O(log n) */
 uint32_t win_error_of_status(int32_t status);
+
+/** The locale whose table of case is Unicode's. Returns: 0: the system has none, and only letters
+ * of ASCII have case */
+locale_t plx_unicode_locale(void);
 
 /* UTF-8 */
 
