@@ -187,7 +187,6 @@ ZwSetValueKey(HANDLE handle, PUNICODE_STRING name, ULONG title, ULONG type, PVOI
 NTSTATUS
 ZwDeleteValueKey(HANDLE handle, PUNICODE_STRING name)
 {
-	struct value *value;
 	struct key *key;
 	NTSTATUS status;
 
@@ -196,11 +195,7 @@ ZwDeleteValueKey(HANDLE handle, PUNICODE_STRING name)
 	if (!NT_SUCCESS(status))
 		return status;
 	registry_lock();
-	value = value_find(key, name != NULL ? name : &no_name);
-	if (value != NULL)
-		value_delete(key, value);
-	else
-		status = STATUS_OBJECT_NAME_NOT_FOUND;
+	status = value_delete_named(key, name != NULL ? name : &no_name);
 	key_release(key);
 	registry_unlock();
 	return status;

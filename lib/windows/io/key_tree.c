@@ -314,3 +314,14 @@ value_delete(struct key *key, struct value *value)
 	free(value);
 	KeQuerySystemTime(&key->written);
 }
+
+NTSTATUS
+value_delete_named(struct key *key, PCUNICODE_STRING name)
+{
+	struct value *value = value_find(key, name);
+
+	if (value == NULL)
+		return STATUS_OBJECT_NAME_NOT_FOUND;
+	value_delete(key, value);
+	return STATUS_SUCCESS;
+}

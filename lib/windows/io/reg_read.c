@@ -218,10 +218,9 @@ apply_value(const struct reading *r, PCUNICODE_STRING name, PCWSTR value)
 	NTSTATUS status = STATUS_SUCCESS;
 
 	if (value[0] == L'-' && value[1] == 0) {
-		struct value *old = r->is_applied ? value_find(r->key, name) : NULL;
-
-		if (old != NULL)
-			value_delete(r->key, old);
+		/* it need not be there */
+		if (r->is_applied)
+			(void)value_delete_named(r->key, name);
 		return true;
 	}
 	fault = value_parse(value, &type, &data, &bytes);

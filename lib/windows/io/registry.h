@@ -63,6 +63,8 @@ struct value *value_at(struct key *key, ULONG index);
 NTSTATUS value_set(struct key *key, PCUNICODE_STRING name, ULONG type, const void *data,
 		   ULONG bytes);
 void value_delete(struct key *key, struct value *value);
+/** Returns: STATUS_OBJECT_NAME_NOT_FOUND: there is none */
+NTSTATUS value_delete_named(struct key *key, PCUNICODE_STRING name);
 
 /* ---- by handles, without the lock ---- */
 

@@ -91,7 +91,6 @@ NTSTATUS
 RtlDeleteRegistryValue(ULONG relative, PCWSTR path, PCWSTR name)
 {
 	UNICODE_STRING text;
-	struct value *value;
 	struct key *key;
 	NTSTATUS status;
 
@@ -101,11 +100,7 @@ RtlDeleteRegistryValue(ULONG relative, PCWSTR path, PCWSTR name)
 		return status;
 	RtlInitUnicodeString(&text, name);
 	registry_lock();
-	value = value_find(key, &text);
-	if (value != NULL)
-		value_delete(key, value);
-	else
-		status = STATUS_OBJECT_NAME_NOT_FOUND;
+	status = value_delete_named(key, &text);
 	key_release(key);
 	registry_unlock();
 	return status;
