@@ -112,7 +112,6 @@ plx_ndk_close(NDK_ADAPTER *face)
 		ndk_rule_broken("an NDK adapter is closed twice");
 		return;
 	}
-	adapter->object.dispatch = ndk_closed_tables[NdkObjectTypeAdapter];
 	if (ndk_in_callback()) {
 		close_from_callback(adapter);
 		return;

@@ -114,17 +114,12 @@ ndk_object_close(struct ndk_object *object)
 	bool held = object->kind->teardown && ndk_hold(object);
 	unsigned int effects;
 
+	/* It is the provider's again. Not atomic: nobody else may look at a closed object. */
+	object->dispatch = ndk_closed_tables[object->kind->type];
 	effects = step(object, NDK_ON_CLOSE_OBJECT);
 	if (held)
 		ndk_release(object);
 	return effects;
-}
-
-/* The object is the provider's again. Not atomic: nobody else may look at a closed object. */
-static void
-replace_table(struct ndk_object *object)
-{
-	object->dispatch = ndk_closed_tables[object->kind->type];
 }
 
 NTSTATUS
@@ -137,7 +132,6 @@ ndk_close(NDK_OBJECT_HEADER *header, NDK_FN_CLOSE_COMPLETION completion, PVOID c
 		ndk_rule_broken("an object is closed twice; a close is the last call on an object");
 		return STATUS_SUCCESS;
 	}
-	replace_table(object);
 	object->close_completion = completion;
 	object->close_context = context;
 	if (object->kind->close)
