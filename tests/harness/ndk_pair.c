@@ -127,6 +127,12 @@ ndk_address(unsigned int end, uint16_t port)
 	};
 }
 
+PSOCKADDR
+ndk_any(void *address)
+{
+	return address;
+}
+
 static VOID
 on_notify(PVOID context, NTSTATUS status)
 {
@@ -264,12 +270,26 @@ ndk_pair_listener(struct ndk_pair *pair)
 			  pair->b.adapter, on_request, pair);
 }
 
+NTSTATUS
+ndk_listen(NDK_LISTENER *listener, struct sockaddr_in at)
+{
+	return ndk_result(listener->Dispatch->NdkListen, listener, ndk_any(&at), sizeof(at));
+}
+
+NTSTATUS
+ndk_dial(NDK_CONNECTOR *connector, NDK_QP *qp, struct sockaddr_in from, struct sockaddr_in to,
+	 struct ndk_done *done)
+{
+	return connector->Dispatch->NdkConnect(connector, qp, ndk_any(&from), sizeof(from),
+					       ndk_any(&to), sizeof(to), 16, 16, NULL, 0,
+					       ndk_on_done, done);
+}
+
 struct ndk_pair *
 ndk_pair_new(const struct ndk_options *options)
 {
 	static uint16_t port = NDK_PORT;
 	struct ndk_pair *pair = calloc(1, sizeof(*pair));
-	struct sockaddr_in at;
 
 	assert_non_null(pair);
 	if (options)
@@ -278,10 +298,7 @@ ndk_pair_new(const struct ndk_options *options)
 	ndk_side_open(&pair->b, 1, &pair->options);
 	pair->port = port++;
 	pair->listener = ndk_pair_listener(pair);
-	at = ndk_address(1, pair->port);
-	assert_nt(ndk_result(pair->listener->Dispatch->NdkListen, pair->listener,
-			     (PSOCKADDR)(void *)&at, sizeof(at)),
-		  STATUS_SUCCESS);
+	assert_nt(ndk_listen(pair->listener, ndk_address(1, pair->port)), STATUS_SUCCESS);
 	pair->a.connector = ndk_side_connector(&pair->a);
 	return pair;
 }
@@ -302,10 +319,9 @@ ndk_pair_request(struct ndk_pair *pair)
 	ULONG outbound = or_usual(pair->options.outbound, 16);
 
 	pair->connected = (struct ndk_done){0};
-	assert_nt(connector->Dispatch->NdkConnect(connector, pair->a.qp, (PSOCKADDR)(void *)&from,
-						  sizeof(from), (PSOCKADDR)(void *)&to, sizeof(to),
-						  inbound, outbound, NULL, 0, ndk_on_done,
-						  &pair->connected),
+	assert_nt(connector->Dispatch->NdkConnect(connector, pair->a.qp, ndk_any(&from),
+						  sizeof(from), ndk_any(&to), sizeof(to), inbound,
+						  outbound, NULL, 0, ndk_on_done, &pair->connected),
 		  STATUS_PENDING);
 	pair->b.connector = ndk_pair_requested(pair);
 }

@@ -117,6 +117,8 @@ struct ndk_pair {
 NDK_ADAPTER *ndk_adapter(unsigned int end);
 /** The address of an end, IPv4. @param port may be 0 */
 struct sockaddr_in ndk_address(unsigned int end, uint16_t port);
+/** A socket address as NDK takes it. */
+PSOCKADDR ndk_any(void *address);
 
 void ndk_side_open(struct ndk_side *side, unsigned int end, const struct ndk_options *options);
 /** Closes what is left, the adapter last. What a test has closed itself it sets to NULL. */
@@ -127,6 +129,11 @@ NDK_CONNECTOR *ndk_side_connector(struct ndk_side *side);
 
 /** A listener of b's that does not listen yet; its requests are those of the pair. */
 NDK_LISTENER *ndk_pair_listener(struct ndk_pair *pair);
+/** NdkListen, and its status. */
+NTSTATUS ndk_listen(NDK_LISTENER *listener, struct sockaddr_in at);
+/** NdkConnect with read limits of 16 and no private data. Returns: what the call does */
+NTSTATUS ndk_dial(NDK_CONNECTOR *connector, NDK_QP *qp, struct sockaddr_in from,
+		  struct sockaddr_in to, struct ndk_done *done);
 /** Two sides and a listener that listens. */
 struct ndk_pair *ndk_pair_new(const struct ndk_options *options);
 /** ... and connected. */

@@ -9,21 +9,6 @@
 
 #include "ndk_pair.h"
 
-static PSOCKADDR
-any(struct sockaddr_in *address)
-{
-	return (PSOCKADDR)(void *)address;
-}
-
-/* Connect a connector from `from` to b's port. */
-static NTSTATUS
-dial(NDK_CONNECTOR *connector, NDK_QP *qp, struct sockaddr_in from, struct sockaddr_in to,
-     struct ndk_done *done)
-{
-	return connector->Dispatch->NdkConnect(connector, qp, any(&from), sizeof(from), any(&to),
-					       sizeof(to), 16, 16, NULL, 0, ndk_on_done, done);
-}
-
 /* ---- T15 ---- */
 
 struct fails {
@@ -50,9 +35,9 @@ t15_a_connector_may_be_closed_in_its_failure(void **state)
 	struct fails fails = {.connector = pair->a.connector};
 
 	(void)state;
-	assert_nt(fails.connector->Dispatch->NdkConnect(fails.connector, pair->a.qp, any(&from),
-							sizeof(from), any(&to), sizeof(to), 1, 1,
-							NULL, 0, close_in_completion, &fails),
+	assert_nt(fails.connector->Dispatch->NdkConnect(fails.connector, pair->a.qp, ndk_any(&from),
+							sizeof(from), ndk_any(&to), sizeof(to), 1,
+							1, NULL, 0, close_in_completion, &fails),
 		  STATUS_PENDING);
 	assert_nt(ndk_status(STATUS_PENDING, &fails.failed), STATUS_CONNECTION_REFUSED);
 	ndk_closed(fails.close, &fails.closed);
@@ -63,14 +48,6 @@ t15_a_connector_may_be_closed_in_its_failure(void **state)
 }
 
 /* ---- T16, T18: listeners ---- */
-
-static NTSTATUS
-listen_at(NDK_LISTENER *listener, unsigned int end, uint16_t port)
-{
-	struct sockaddr_in at = ndk_address(end, port);
-
-	return ndk_result(listener->Dispatch->NdkListen, listener, any(&at), sizeof(at));
-}
 
 static VOID
 never(PVOID context, NDK_CONNECTOR *connector)
@@ -94,17 +71,17 @@ t16_a_listener_ends_with_its_last_connector(void **state)
 							     &closed),
 		  STATUS_PENDING);
 	pair->listener = NULL;
-	assert_nt(ndk_status(dial(connector, qp, ndk_address(0, 0), ndk_address(1, pair->port),
-				  &refused),
+	assert_nt(ndk_status(ndk_dial(connector, qp, ndk_address(0, 0), ndk_address(1, pair->port),
+				      &refused),
 			     &refused),
 		  STATUS_CONNECTION_REFUSED);
-	assert_nt(listen_at(other, 1, pair->port), STATUS_SHARING_VIOLATION);
+	assert_nt(ndk_listen(other, ndk_address(1, pair->port)), STATUS_SHARING_VIOLATION);
 	assert_int_equal(closed.calls, 0);
 	ndk_end(pair->b.connector->Dispatch->NdkCloseConnector, pair->b.connector);
 	pair->b.connector = NULL;
 	ndk_closed(STATUS_PENDING, &closed);
-	assert_nt(listen_at(other, 1, pair->port), STATUS_SUCCESS);
-	assert_nt(listen_at(other, 1, 0), STATUS_INVALID_DEVICE_REQUEST);
+	assert_nt(ndk_listen(other, ndk_address(1, pair->port)), STATUS_SUCCESS);
+	assert_nt(ndk_listen(other, ndk_address(1, 0)), STATUS_INVALID_DEVICE_REQUEST);
 	ndk_end(other->Dispatch->NdkCloseListener, other);
 	ndk_end(connector->Dispatch->NdkCloseConnector, connector);
 	ndk_end(qp->Dispatch->NdkCloseQp, qp);
@@ -119,8 +96,8 @@ t18_a_paused_listener_refuses(void **state)
 
 	(void)state;
 	pair->listener->Dispatch->NdkControlConnectEvents(pair->listener, TRUE);
-	assert_nt(ndk_status(dial(pair->a.connector, pair->a.qp, ndk_address(0, 0),
-				  ndk_address(1, pair->port), &refused),
+	assert_nt(ndk_status(ndk_dial(pair->a.connector, pair->a.qp, ndk_address(0, 0),
+				      ndk_address(1, pair->port), &refused),
 			     &refused),
 		  STATUS_CONNECTION_REFUSED);
 	assert_int_equal(pair->requests, 0);
@@ -139,7 +116,7 @@ dial_shared(NDK_CONNECTOR *connector, NDK_QP *qp, NDK_SHARED_ENDPOINT *shared, u
 	struct sockaddr_in to = ndk_address(1, port);
 
 	return connector->Dispatch->NdkConnectWithSharedEndpoint(
-		connector, qp, shared, any(&to), sizeof(to), 1, 1, NULL, 0, ndk_on_done, done);
+		connector, qp, shared, ndk_any(&to), sizeof(to), 1, 1, NULL, 0, ndk_on_done, done);
 }
 
 static uint16_t
@@ -148,7 +125,7 @@ local_port(NDK_CONNECTOR *connector)
 	struct sockaddr_in at = {0};
 	ULONG bytes = sizeof(at);
 
-	assert_nt(connector->Dispatch->NdkGetLocalAddress(connector, any(&at), &bytes),
+	assert_nt(connector->Dispatch->NdkGetLocalAddress(connector, ndk_any(&at), &bytes),
 		  STATUS_SUCCESS);
 	return ntohs(at.sin_port);
 }
@@ -160,14 +137,15 @@ t17_connectors_share_an_endpoint(void **state)
 	struct sockaddr_in from = ndk_address(0, 0);
 	NDK_SHARED_ENDPOINT *shared =
 		ndk_create(NDK_SHARED_ENDPOINT, pair->a.adapter->Dispatch->NdkCreateSharedEndpoint,
-			   pair->a.adapter, any(&from), sizeof(from));
+			   pair->a.adapter, ndk_any(&from), sizeof(from));
 	NDK_CONNECTOR *second = ndk_side_connector(&pair->a);
 	NDK_QP *qp = ndk_side_qp(&pair->a, &pair->options, NULL);
 	struct ndk_done one = {0}, two = {0}, again = {0}, closed = {0};
 	ULONG bytes = sizeof(from);
 
 	(void)state;
-	assert_nt(shared->Dispatch->NdkGetLocalAddress(shared, any(&from), &bytes), STATUS_SUCCESS);
+	assert_nt(shared->Dispatch->NdkGetLocalAddress(shared, ndk_any(&from), &bytes),
+		  STATUS_SUCCESS);
 	assert_nt(dial_shared(pair->a.connector, pair->a.qp, shared, pair->port, &one),
 		  STATUS_PENDING);
 	pair->b.connector = ndk_pair_requested(pair);
@@ -245,10 +223,10 @@ t20_private_data_comes_as_far_as_it_fits(void **state)
 	ULONG bytes = 0, inbound = 99, outbound = 99;
 
 	(void)state;
-	assert_nt(a->Dispatch->NdkConnect(a, pair->a.qp, any(&from), sizeof(from), any(&to),
+	assert_nt(a->Dispatch->NdkConnect(a, pair->a.qp, ndk_any(&from), sizeof(from), ndk_any(&to),
 					  sizeof(to), 3, 5, sent, 57, ndk_on_done, NULL),
 		  STATUS_INVALID_BUFFER_SIZE);
-	assert_nt(a->Dispatch->NdkConnect(a, pair->a.qp, any(&from), sizeof(from), any(&to),
+	assert_nt(a->Dispatch->NdkConnect(a, pair->a.qp, ndk_any(&from), sizeof(from), ndk_any(&to),
 					  sizeof(to), 3, 5, sent, 6, ndk_on_done, &pair->connected),
 		  STATUS_PENDING);
 	b = pair->b.connector = ndk_pair_requested(pair);
@@ -363,17 +341,17 @@ addresses_that_are_none_are_refused(void **state)
 
 	(void)state;
 	nowhere.sin_addr.s_addr = htonl(0x0b000001);
-	assert_nt(dial(connector, pair->a.qp, none, peer, &done), STATUS_INVALID_ADDRESS);
-	assert_nt(dial(connector, pair->a.qp, mine, none, &done), STATUS_INVALID_ADDRESS);
-	assert_nt(dial(connector, pair->a.qp, mine, mine, &done), STATUS_INVALID_ADDRESS);
-	assert_nt(ndk_status(dial(connector, pair->a.qp, wrong, peer, &done), &done),
+	assert_nt(ndk_dial(connector, pair->a.qp, none, peer, &done), STATUS_INVALID_ADDRESS);
+	assert_nt(ndk_dial(connector, pair->a.qp, mine, none, &done), STATUS_INVALID_ADDRESS);
+	assert_nt(ndk_dial(connector, pair->a.qp, mine, mine, &done), STATUS_INVALID_ADDRESS);
+	assert_nt(ndk_status(ndk_dial(connector, pair->a.qp, wrong, peer, &done), &done),
 		  STATUS_INVALID_ADDRESS);
 	done = (struct ndk_done){0};
-	assert_nt(ndk_status(dial(connector, pair->a.qp, mine, nowhere, &done), &done),
+	assert_nt(ndk_status(ndk_dial(connector, pair->a.qp, mine, nowhere, &done), &done),
 		  STATUS_NETWORK_UNREACHABLE);
 	ndk_pair_connect(pair);
 	done = (struct ndk_done){0};
-	assert_nt(ndk_status(dial(connector, pair->a.qp, mine, peer, &done), &done),
+	assert_nt(ndk_status(ndk_dial(connector, pair->a.qp, mine, peer, &done), &done),
 		  STATUS_CONNECTION_ACTIVE);
 	ndk_pair_close(pair);
 }

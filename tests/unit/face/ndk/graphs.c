@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "ndk_pair.h"
+#include "plx_base.h"
 
 enum {
 	ROUNDS = 300,
@@ -62,7 +63,7 @@ struct side {
 };
 
 struct graph {
-	uint64_t random;
+	struct plx_prng random;
 	atomic_uint clock;
 	struct side side[2];
 	struct node node[NODES_MAX];
@@ -84,8 +85,7 @@ struct graph {
 static uint32_t
 draw(struct graph *graph, uint32_t below)
 {
-	graph->random = graph->random * UINT64_C(6364136223846793005) + 1442695040888963407;
-	return (uint32_t)((graph->random >> 33) % below);
+	return (uint32_t)plx_prng_below(&graph->random, below);
 }
 
 static bool
@@ -248,40 +248,30 @@ plant(struct graph *graph, unsigned int end, const struct ndk_side *base)
 
 /* ---- connecting ---- */
 
-static PSOCKADDR
-any(struct sockaddr_in *address)
-{
-	return (PSOCKADDR)(void *)address;
-}
-
 static void
 listen_at(struct graph *graph)
 {
 	struct side *b = &graph->side[1];
-	struct sockaddr_in at = ndk_address(1, graph->port);
 	NDK_LISTENER *listener =
 		ndk_create(NDK_LISTENER, b->of.adapter->Dispatch->NdkCreateListener, b->of.adapter,
 			   on_request, graph);
 
 	graph->listener = node_add(b, &listener->Header, listener->Dispatch->NdkCloseListener);
-	assert_nt(ndk_result(listener->Dispatch->NdkListen, listener, any(&at), sizeof(at)),
-		  STATUS_SUCCESS);
+	assert_nt(ndk_listen(listener, ndk_address(1, graph->port)), STATUS_SUCCESS);
 }
 
 static NTSTATUS
 dial(struct side *a, NDK_CONNECTOR *connector)
 {
 	struct graph *graph = a->graph;
-	struct sockaddr_in from = ndk_address(0, 0), to = ndk_address(1, graph->port);
+	struct sockaddr_in to = ndk_address(1, graph->port);
 
 	if (a->shared == NULL)
-		return connector->Dispatch->NdkConnect(connector, a->of.qp, any(&from),
-						       sizeof(from), any(&to), sizeof(to), 1, 1,
-						       NULL, 0, ndk_on_done, &graph->connected);
+		return ndk_dial(connector, a->of.qp, ndk_address(0, 0), to, &graph->connected);
 	edge_add(a->shared_node, a->connector);
-	return connector->Dispatch->NdkConnectWithSharedEndpoint(connector, a->of.qp, a->shared,
-								 any(&to), sizeof(to), 1, 1, NULL,
-								 0, ndk_on_done, &graph->connected);
+	return connector->Dispatch->NdkConnectWithSharedEndpoint(
+		connector, a->of.qp, a->shared, ndk_any(&to), sizeof(to), 1, 1, NULL, 0,
+		ndk_on_done, &graph->connected);
 }
 
 static void
@@ -345,7 +335,7 @@ join(struct graph *graph)
 	if (chance(graph)) {
 		a->shared = ndk_create(NDK_SHARED_ENDPOINT,
 				       a->of.adapter->Dispatch->NdkCreateSharedEndpoint,
-				       a->of.adapter, any(&at), sizeof(at));
+				       a->of.adapter, ndk_any(&at), sizeof(at));
 		a->shared_node = node_add(a, &a->shared->Header,
 					  a->shared->Dispatch->NdkCloseSharedEndpoint);
 	}
@@ -507,7 +497,7 @@ play(uint64_t seed, const struct ndk_side base[2])
 	struct graph *graph = calloc(1, sizeof(*graph));
 
 	assert_non_null(graph);
-	graph->random = seed;
+	plx_prng_init(&graph->random, seed);
 	graph->port = (uint16_t)(PORT + seed % PORTS);
 	graph->stage = (enum stage)draw(graph, STAGES);
 	for (unsigned int end = 0; end < 2; end++)

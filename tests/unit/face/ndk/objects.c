@@ -154,7 +154,7 @@ x4_a_pending_create_leaves_the_out_parameter_alone(void **state)
 						 &done[0], (NDK_CQ **)(void *)&out[0]),
 		  STATUS_PENDING);
 	assert_nt(adapter->Dispatch->NdkCreateSharedEndpoint(
-			  adapter, (PSOCKADDR)(void *)&at, sizeof(at), ndk_on_created, &done[1],
+			  adapter, ndk_any(&at), sizeof(at), ndk_on_created, &done[1],
 			  (NDK_SHARED_ENDPOINT **)(void *)&out[1]),
 		  STATUS_PENDING);
 	assert_nt(pd->Dispatch->NdkCreateSrq(pd, 1, 1, 0, NULL, NULL, NULL, ndk_on_created,

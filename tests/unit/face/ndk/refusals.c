@@ -367,9 +367,9 @@ calls_in_the_wrong_state_are_refused(void **state)
 	assert_nt(ndk_result(calls->NdkDisconnect, a), STATUS_CONNECTION_INVALID);
 	assert_nt(calls->NdkGetConnectionData(a, NULL, NULL, data, &bytes),
 		  STATUS_CONNECTION_INVALID);
-	assert_nt(calls->NdkGetLocalAddress(a, (PSOCKADDR)(void *)&address, &length),
+	assert_nt(calls->NdkGetLocalAddress(a, ndk_any(&address), &length),
 		  STATUS_CONNECTION_INVALID);
-	assert_nt(calls->NdkGetPeerAddress(a, (PSOCKADDR)(void *)&address, &length),
+	assert_nt(calls->NdkGetPeerAddress(a, ndk_any(&address), &length),
 		  STATUS_CONNECTION_INVALID);
 	ndk_pair_request(pair);
 	/* the private data of an answer */
@@ -378,8 +378,7 @@ calls_in_the_wrong_state_are_refused(void **state)
 	assert_nt(pair->b.connector->Dispatch->NdkReject(pair->b.connector, NULL, 1),
 		  STATUS_INVALID_PARAMETER);
 	length = sizeof(address) - 1;
-	assert_nt(calls->NdkGetPeerAddress(a, (PSOCKADDR)(void *)&address, &length),
-		  STATUS_BUFFER_TOO_SMALL);
+	assert_nt(calls->NdkGetPeerAddress(a, ndk_any(&address), &length), STATUS_BUFFER_TOO_SMALL);
 	assert_int_equal(length, sizeof(address));
 	assert_nt(calls->NdkGetPeerAddress(a, NULL, &length), STATUS_BUFFER_TOO_SMALL);
 	ndk_pair_reply(pair);
@@ -387,13 +386,6 @@ calls_in_the_wrong_state_are_refused(void **state)
 		  STATUS_SUCCESS);
 	assert_nt(ndk_status(STATUS_PENDING, &pair->accepted), STATUS_SUCCESS);
 	ndk_pair_close(pair);
-}
-
-static NTSTATUS
-listen_at(NDK_LISTENER *listener, struct sockaddr_in at)
-{
-	return ndk_result(listener->Dispatch->NdkListen, listener, (PSOCKADDR)(void *)&at,
-			  sizeof(at));
 }
 
 static void
@@ -409,19 +401,18 @@ addresses_of_listeners_and_endpoints_are_refused_by_their_status(void **state)
 	ULONG length = sizeof(address);
 
 	(void)state;
-	assert_nt(listener->Dispatch->NdkGetLocalAddress(listener, (PSOCKADDR)(void *)&address,
-							 &length),
+	assert_nt(listener->Dispatch->NdkGetLocalAddress(listener, ndk_any(&address), &length),
 		  STATUS_INVALID_DEVICE_REQUEST);
-	assert_nt(listen_at(listener, ndk_address(0, 0)), STATUS_INVALID_ADDRESS);
-	assert_nt(listener->Dispatch->NdkListen(listener, (PSOCKADDR)(void *)&address,
-						sizeof(address) - 1, ndk_on_done, NULL),
+	assert_nt(ndk_listen(listener, ndk_address(0, 0)), STATUS_INVALID_ADDRESS);
+	assert_nt(listener->Dispatch->NdkListen(listener, ndk_any(&address), sizeof(address) - 1,
+						ndk_on_done, NULL),
 		  STATUS_INVALID_ADDRESS);
-	assert_nt(listen_at(listener, ndk_address(1, pair->port)), STATUS_SHARING_VIOLATION);
-	assert_nt(listen_at(listener, ndk_address(1, 0)), STATUS_SUCCESS);
-	assert_nt(listen_at(listener, ndk_address(1, 0)), STATUS_INVALID_DEVICE_REQUEST);
+	assert_nt(ndk_listen(listener, ndk_address(1, pair->port)), STATUS_SHARING_VIOLATION);
+	assert_nt(ndk_listen(listener, ndk_address(1, 0)), STATUS_SUCCESS);
+	assert_nt(ndk_listen(listener, ndk_address(1, 0)), STATUS_INVALID_DEVICE_REQUEST);
 	/* b's adapter has not a's address; and the wildcard is none to connect from */
-	assert_nt(adapter->Dispatch->NdkCreateSharedEndpoint(adapter, (PSOCKADDR)(void *)&address,
-							     2, ndk_on_created, &done, &out),
+	assert_nt(adapter->Dispatch->NdkCreateSharedEndpoint(adapter, ndk_any(&address), 2,
+							     ndk_on_created, &done, &out),
 		  STATUS_INVALID_ADDRESS);
 	for (int i = 0; i < 3; i++) {
 		struct sockaddr_in at[] = {address, any, ndk_address(1, pair->port)};
@@ -430,7 +421,7 @@ addresses_of_listeners_and_endpoints_are_refused_by_their_status(void **state)
 
 		done = (struct ndk_done){0};
 		assert_nt(ndk_status(adapter->Dispatch->NdkCreateSharedEndpoint(
-					     adapter, (PSOCKADDR)(void *)&at[i], sizeof(at[i]),
+					     adapter, ndk_any(&at[i]), sizeof(at[i]),
 					     ndk_on_created, &done, &out),
 				     &done),
 			  status[i]);
@@ -458,15 +449,15 @@ ports_that_are_all_in_use_are_too_many_addresses(void **state)
 	assert_non_null(all);
 	for (int i = 0; i < PORTS; i++)
 		all[i] = ndk_create(NDK_SHARED_ENDPOINT, adapter->Dispatch->NdkCreateSharedEndpoint,
-				    adapter, (PSOCKADDR)(void *)&at, sizeof(at));
-	assert_nt(ndk_status(adapter->Dispatch->NdkCreateSharedEndpoint(
-				     adapter, (PSOCKADDR)(void *)&at, sizeof(at), ndk_on_created,
-				     &done, &all[0]),
+				    adapter, ndk_any(&at), sizeof(at));
+	assert_nt(ndk_status(adapter->Dispatch->NdkCreateSharedEndpoint(adapter, ndk_any(&at),
+									sizeof(at), ndk_on_created,
+									&done, &all[0]),
 			     &done),
 		  STATUS_TOO_MANY_ADDRESSES);
 	ndk_end(all[again]->Dispatch->NdkCloseSharedEndpoint, all[again]);
 	all[again] = ndk_create(NDK_SHARED_ENDPOINT, adapter->Dispatch->NdkCreateSharedEndpoint,
-				adapter, (PSOCKADDR)(void *)&at, sizeof(at));
+				adapter, ndk_any(&at), sizeof(at));
 	for (int i = 0; i < PORTS; i++)
 		ndk_end(all[i]->Dispatch->NdkCloseSharedEndpoint, all[i]);
 	free(all);
@@ -484,7 +475,7 @@ no_object_has_an_extension(void **state)
 	struct sockaddr_in at = ndk_address(1, 0);
 	NDK_SHARED_ENDPOINT *shared =
 		ndk_create(NDK_SHARED_ENDPOINT, b->adapter->Dispatch->NdkCreateSharedEndpoint,
-			   b->adapter, (PSOCKADDR)(void *)&at, sizeof(at));
+			   b->adapter, ndk_any(&at), sizeof(at));
 	NDK_EXTENSION_INTERFACE extension = {NULL};
 	GUID id = {1, 2, 3, {4}};
 	struct {

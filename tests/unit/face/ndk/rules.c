@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "ndk_pair.h"
+#include "subprocess.h"
 
 /* ---- what they do ---- */
 
@@ -105,36 +105,15 @@ static const struct {
 
 /* ---- processes of their own ---- */
 
-static char *program;
-
-/* Run `program RULE CHECKS` and read what it says. Returns: its wait status */
+/* Play a rule in a process of its own, and read what it says. Returns: its wait status */
 static int
 run(size_t rule, const char *checks, char *said, size_t bytes)
 {
 	char number[8];
-	int pipe_of[2], status;
-	size_t got = 0;
-	ssize_t n;
-	pid_t pid;
 
 	(void)snprintf(number, sizeof(number), "%zu", rule);
-	assert_int_equal(pipe(pipe_of), 0);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (pid == 0) {
-		dup2(pipe_of[1], STDERR_FILENO);
-		dup2(pipe_of[1], STDOUT_FILENO);
-		setenv("POLLUX_DBG", checks, 1);
-		execl("/proc/self/exe", program, number, (char *)NULL);
-		_exit(127);
-	}
-	close(pipe_of[1]);
-	while (got < bytes - 1 && (n = read(pipe_of[0], said + got, bytes - 1 - got)) > 0)
-		got += (size_t)n;
-	said[got] = '\0';
-	close(pipe_of[0]);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	return status;
+	setenv("POLLUX_DBG", checks, 1);
+	return scene_run(number, said, bytes);
 }
 
 static void
@@ -198,7 +177,6 @@ main(int argc, char **argv)
 	};
 	const struct CMUnitTest one[] = {cmocka_unit_test(the_rule_that_was_asked_for)};
 
-	program = argv[0];
 	if (argc > 1) {
 		asked = strtoul(argv[1], NULL, 10);
 		return ndk_run("ndk_rule", one, 1);

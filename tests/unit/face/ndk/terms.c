@@ -8,12 +8,6 @@
 
 #include "ndk_pair.h"
 
-static PSOCKADDR
-any(void *address)
-{
-	return address;
-}
-
 /* ---- T20 ---- */
 
 static ULONG
@@ -45,7 +39,7 @@ connect_with(const ULONG asked[4], ULONG cap)
 
 	for (int i = 0; i < 4; i++)
 		limit[i] = least(asked[i], cap);
-	assert_nt(a->Dispatch->NdkConnect(a, pair->a.qp, any(&from), sizeof(from), any(&to),
+	assert_nt(a->Dispatch->NdkConnect(a, pair->a.qp, ndk_any(&from), sizeof(from), ndk_any(&to),
 					  sizeof(to), asked[0], asked[1], NULL, 0, ndk_on_done,
 					  &pair->connected),
 		  STATUS_PENDING);
@@ -116,24 +110,24 @@ a_connection_over_ipv6_knows_its_addresses(void **state)
 	(void)state;
 	ndk_end(listener->Dispatch->NdkCloseListener, listener);
 	pair->listener = listener = ndk_pair_listener(pair);
-	assert_nt(ndk_result(listener->Dispatch->NdkListen, listener, any(&to), sizeof(to)),
+	assert_nt(ndk_result(listener->Dispatch->NdkListen, listener, ndk_any(&to), sizeof(to)),
 		  STATUS_SUCCESS);
-	assert_nt(listener->Dispatch->NdkGetLocalAddress(listener, any(&seen), &length),
+	assert_nt(listener->Dispatch->NdkGetLocalAddress(listener, ndk_any(&seen), &length),
 		  STATUS_BUFFER_TOO_SMALL);
 	assert_int_equal(length, sizeof(seen));
-	assert_nt(listener->Dispatch->NdkGetLocalAddress(listener, any(&seen), &length),
+	assert_nt(listener->Dispatch->NdkGetLocalAddress(listener, ndk_any(&seen), &length),
 		  STATUS_SUCCESS);
 	assert_memory_equal(&seen, &to, sizeof(seen));
-	assert_nt(a->Dispatch->NdkConnect(a, pair->a.qp, any(&from), sizeof(from), any(&to),
+	assert_nt(a->Dispatch->NdkConnect(a, pair->a.qp, ndk_any(&from), sizeof(from), ndk_any(&to),
 					  sizeof(to), 1, 1, NULL, 0, ndk_on_done, &pair->connected),
 		  STATUS_PENDING);
 	b = pair->b.connector = ndk_pair_requested(pair);
-	assert_nt(b->Dispatch->NdkGetPeerAddress(b, any(&seen), &length), STATUS_SUCCESS);
+	assert_nt(b->Dispatch->NdkGetPeerAddress(b, ndk_any(&seen), &length), STATUS_SUCCESS);
 	assert_memory_equal(&seen.sin6_addr, &from.sin6_addr, sizeof(from.sin6_addr));
 	ndk_pair_reply(pair);
 	assert_nt(ndk_result(a->Dispatch->NdkCompleteConnect, a, NULL, NULL), STATUS_SUCCESS);
 	assert_nt(ndk_status(STATUS_PENDING, &pair->accepted), STATUS_SUCCESS);
-	assert_nt(a->Dispatch->NdkGetPeerAddress(a, any(&seen), &length), STATUS_SUCCESS);
+	assert_nt(a->Dispatch->NdkGetPeerAddress(a, ndk_any(&seen), &length), STATUS_SUCCESS);
 	assert_memory_equal(&seen, &to, sizeof(seen));
 	talk(&pair->a, &pair->b);
 	talk(&pair->b, &pair->a);
@@ -156,9 +150,9 @@ an_adapter_connects_to_itself(void **state)
 		to.sin_addr.s_addr = htonl(address[i]);
 		ndk_side_open(&self, 1, &pair->options);
 		a = self.connector = ndk_side_connector(&self);
-		assert_nt(a->Dispatch->NdkConnect(a, self.qp, any(&from), sizeof(from), any(&to),
-						  sizeof(to), 1, 1, NULL, 0, ndk_on_done,
-						  &pair->connected),
+		assert_nt(a->Dispatch->NdkConnect(a, self.qp, ndk_any(&from), sizeof(from),
+						  ndk_any(&to), sizeof(to), 1, 1, NULL, 0,
+						  ndk_on_done, &pair->connected),
 			  STATUS_PENDING);
 		pair->b.connector = ndk_pair_requested(pair);
 		ndk_pair_reply(pair);
