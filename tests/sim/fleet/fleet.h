@@ -272,6 +272,9 @@ struct fleet {
 	uint32_t old_count;
 };
 
+/** The clocks of all hosts step, so each engine has to look again. */
+void fleet_step_clocks(struct fleet *fleet);
+
 static inline struct fleet *
 fleet_of(struct world *world)
 {

@@ -97,8 +97,8 @@ create(struct fleet *fleet)
 
 /* ---- life ---- */
 
-static void
-step_clocks(struct fleet *fleet)
+void
+fleet_step_clocks(struct fleet *fleet)
 {
 	weather_on_step(&fleet->world);
 	for (uint32_t i = 0; i < fleet->host_count; i++)
@@ -178,7 +178,7 @@ dispatch(struct fleet *fleet, const struct sim_event *event)
 		weather_on_clog(world);
 		break;
 	case SIM_EV_STEP:
-		step_clocks(fleet);
+		fleet_step_clocks(fleet);
 		break;
 	case SIM_EV_TX:
 	case SIM_EV_WAKE:

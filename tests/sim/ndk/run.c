@@ -120,14 +120,6 @@ create(struct drivers *drivers)
 /* ---- life ---- */
 
 static void
-step_clocks(struct fleet *fleet)
-{
-	weather_on_step(&fleet->world);
-	for (uint32_t i = 0; i < fleet->host_count; i++)
-		host_poll_by(&fleet->host[i], fleet->world.now + fleet->host[i].gap_ns);
-}
-
-static void
 dispatch(struct drivers *drivers, const struct sim_event *event)
 {
 	struct fleet *fleet = &drivers->fleet;
@@ -174,7 +166,7 @@ dispatch(struct drivers *drivers, const struct sim_event *event)
 		weather_on_clog(world);
 		break;
 	case SIM_EV_STEP:
-		step_clocks(fleet);
+		fleet_step_clocks(fleet);
 		break;
 	case SIM_EV_RESUME: /* somebody has waited until now */
 	case SIM_EV_TX:
