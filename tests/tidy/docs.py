@@ -128,6 +128,34 @@ def test_names(tree):
     return names
 
 
+def shown(tree, path, wanted, also=(), fault=lambda name, tests: None):
+    """Findings in a list of lines "name: test test": what is none of `wanted` or `also`, tests that
+    do not exist, what `fault` says of a line, names without one."""
+    known = test_names(tree)
+    seen = set()
+    for number, line in enumerate(tree.texts.get(path, '').splitlines(), 1):
+        name, _, tests = line.rpartition(': ')
+        if not line or line.startswith('#'):
+            continue
+        seen.add(name)
+        if name not in wanted and name not in also:
+            yield Finding(path, number, f'"{line}": nothing that is to be shown, or no test')
+        for test in sorted(set(tests.split()) - known):
+            yield Finding(path, number, f'{name}: there is no test {test}')
+        wrong = fault(name, tests.split())
+        if wrong:
+            yield Finding(path, number, f'{name}: {wrong}')
+    for name in sorted(wanted - seen):
+        yield Finding(path, 1, f'{name} has no tests')
+
+
+def without_row(tree, page, ids):
+    """Findings for the ids that no row of a page's tables begins with."""
+    told = {cells[0] for _, cells in rows(tree.texts.get(page, ''))}
+    for name in sorted(ids - told):
+        yield Finding(page, 1, f'{name} has no row')
+
+
 @rule('docs', bad=[{BUGS: BUG.format('`gone_is_refused`'), 'tests/a.c': 'gone_is_refused_too();'},
                    {BUGS: BUG.format('`gone_is`'), 'tests/a.c': 'f(1); /* gone_is */'},
                    {BUGS: BUG.format('')}, {BUGS: BUG.format('-')}, {BUGS: 'no table\n'}],

@@ -2,9 +2,8 @@
 """ND2's interfaces against their tests: each method, decision and assertion has some."""
 import re
 
-from docs import rows, test_names
+from docs import shown, without_row
 from rules import rule
-from tree import Finding
 
 SHOWN = 'tests/unit/face/nd2/shown.txt'
 DECIDED = 'docs/nd2.md'
@@ -51,20 +50,6 @@ def nd2_is_tested(tree):
     if METHODS not in tree.texts:
         return
     wanted = methods(tree) | DECISIONS | ASSERTIONS
-    known = test_names(tree)
-    seen = set()
-    for number, line in enumerate(tree.texts.get(SHOWN, '').splitlines(), 1):
-        name, _, tests = line.rpartition(': ')
-        if not line or line.startswith('#'):
-            continue
-        seen.add(name)
-        if name not in wanted | {'IUnknown'}:
-            yield Finding(SHOWN, number, f'"{line}": no method, decision or assertion, or no test')
-        for test in sorted(set(tests.split()) - known):
-            yield Finding(SHOWN, number, f'{name}: there is no test {test}')
-    for name in sorted(wanted - seen):
-        yield Finding(SHOWN, 1, f'{name} has no tests')
-    for page, ids in ((DECIDED, DECISIONS), (ASSERTED, ASSERTIONS)):
-        told = {cells[0] for _, cells in rows(tree.texts.get(page, ''))}
-        for name in sorted(ids - told):
-            yield Finding(page, 1, f'{name} has no row')
+    yield from shown(tree, SHOWN, wanted, ('IUnknown',))
+    yield from without_row(tree, DECIDED, DECISIONS)
+    yield from without_row(tree, ASSERTED, ASSERTIONS)

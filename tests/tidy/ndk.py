@@ -2,9 +2,8 @@
 """NDKPI against its tests: each method, rule of lifetime and assertion has some."""
 import re
 
-from docs import rows, test_names
+from docs import shown, without_row
 from rules import rule
-from tree import Finding
 
 SHOWN = 'tests/unit/face/ndk/shown.txt'
 ASSERTED = 'tests/unit/face/ndk/README.md'
@@ -52,23 +51,13 @@ def ndk_is_tested(tree):
     """Each method, rule and assertion of NDKPI has tests in shown.txt, which call the method."""
     if METHODS not in tree.texts:
         return
-    wanted = methods(tree)
-    known, calls = test_names(tree), callers(tree)
-    seen = set()
-    for number, line in enumerate(tree.texts.get(SHOWN, '').splitlines(), 1):
-        name, _, tests = line.rpartition(': ')
-        if not line or line.startswith('#'):
-            continue
-        seen.add(name)
-        if name not in wanted | RULES | ASSERTIONS:
-            yield Finding(SHOWN, number, f'"{line}": no method, rule or assertion, or no test')
-        for test in sorted(set(tests.split()) - known):
-            yield Finding(SHOWN, number, f'{name}: there is no test {test}')
-        if name in wanted and not any(name.partition('::')[2] in calls.get(test, ())
-                                      for test in tests.split()):
-            yield Finding(SHOWN, number, f'{name}: none of its tests calls it')
-    for name in sorted((wanted | RULES | ASSERTIONS) - seen):
-        yield Finding(SHOWN, 1, f'{name} has no tests')
-    told = {cells[0] for _, cells in rows(tree.texts.get(ASSERTED, ''))}
-    for name in sorted((RULES | ASSERTIONS) - told):
-        yield Finding(ASSERTED, 1, f'{name} has no row')
+    called, calls = methods(tree), callers(tree)
+
+    def fault(name, tests):
+        slot = name.partition('::')[2]
+        if name in called and not any(slot in calls.get(test, ()) for test in tests):
+            return 'none of its tests calls it'
+        return None
+
+    yield from shown(tree, SHOWN, called | RULES | ASSERTIONS, fault=fault)
+    yield from without_row(tree, ASSERTED, RULES | ASSERTIONS)
