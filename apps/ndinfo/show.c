@@ -39,6 +39,8 @@ show_adapter(const struct found_adapter *adapter)
 	printf("  adapter 0x%016llx", adapter->id);
 	if (*adapter->name)
 		printf(" %s, %s", adapter->name, adapter->description);
+	if (adapter->index)
+		printf("\n    %-28s %" PRIu32, "interface", adapter->index);
 	printf("\n    %-28s ", "state");
 	if (adapter->status == ND_PENDING)
 		printf("not opened\n");

@@ -71,6 +71,7 @@ fill_info(struct plx_adapter *adapter)
 	info->rd_atomic_max = PLX_RD_ATOMIC_MAX;
 	info->message_max = PLX_MESSAGE_MAX;
 	info->udp_port = PLX_ROCE_PORT;
+	info->interface_index = adapter->options.interface_index;
 }
 
 /* Append DPDK's own message about a device that does not open, if there is room. */

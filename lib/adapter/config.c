@@ -68,6 +68,8 @@ const struct settings_field settings_fields[] = {
 	 SETTINGS_START_TIMEOUT_MAX, NULL},
 	{"disconnect_grace_ms", SETTINGS_NUMBER, OFFSET(disconnect_grace_ms),
 	 SIZE(disconnect_grace_ms), 0, SETTINGS_DISCONNECT_GRACE_MAX, NULL},
+	{"interface_index", SETTINGS_NUMBER, OFFSET(interface_index), SIZE(interface_index), 1,
+	 PLX_INTERFACE_MAX, NULL},
 };
 
 const uint32_t settings_field_count = PLX_COUNT_OF(settings_fields);
@@ -426,6 +428,23 @@ read_setting(const struct place *at, struct settings_section *section)
 	return unknown_setting(at, names, settings_field_count);
 }
 
+/* Give the adapter its default, unless it has an interface index. No two adapters have the same. */
+static enum plx_status
+settle_interface_index(const struct place *at, const struct settings *file,
+		       struct settings_section *section)
+{
+	const config_setting_t *own = config_setting_get_member(at->setting, "interface_index");
+	struct place guilty = {at->path, own ? own : at->setting, at->why};
+
+	if (!own)
+		section->options.interface_index = PLX_INTERFACE_FIRST + file->sections;
+	for (uint32_t i = 0; i < file->sections; i++)
+		if (file->section[i].options.interface_index == section->options.interface_index)
+			return wrong(&guilty, "interface_index = %u is that of adapter \"%s\" too",
+				     section->options.interface_index, file->section[i].name);
+	return PLX_OK;
+}
+
 /* Read one { ... } of adapters. */
 static enum plx_status
 read_section(const struct place *at, struct settings *file)
@@ -452,6 +471,8 @@ read_section(const struct place *at, struct settings *file)
 		if (strcmp(file->section[i].name, section->name) == 0)
 			return wrong(at, "name = \"%s\" is that of an earlier adapter too",
 				     section->name);
+	if (settle_interface_index(at, file, section) != PLX_OK)
+		return PLX_CONFIG;
 	if (adapter_options_check(&section->options, &route, &detail) != PLX_OK) {
 		struct place guilty = {at->path, route_setting(at->setting, route), at->why};
 

@@ -136,6 +136,7 @@ describe_adapter(struct plx_adapter *adapter, void *context)
 	rte_tel_data_add_dict_int(answer, "socket", info.socket);
 	rte_tel_data_add_dict_u64(answer, "path_mtu", info.path_mtu);
 	rte_tel_data_add_dict_u64(answer, "vlan", info.vlan);
+	rte_tel_data_add_dict_u64(answer, "interface_index", info.interface_index);
 	if (*adapter->dma_refused_why)
 		rte_tel_data_add_dict_string(answer, "dma_refused_why", adapter->dma_refused_why);
 	add_addresses(answer, adapter);

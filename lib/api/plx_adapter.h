@@ -28,6 +28,11 @@ enum {
 	PLX_ADAPTER_ADDRESSES_MAX = 8,
 	PLX_ADAPTER_ROUTES_MAX = 16,
 	PLX_ADAPTERS_MAX = 32, /* in one process, open at once */
+	/* interface index of the first adapter of the configuration file, if that does not give it
+	 * one; the others follow in its order. The kernel counts its interfaces from 1, and does
+	 * not get so far */
+	PLX_INTERFACE_FIRST = 0x506c00,
+	PLX_INTERFACE_MAX = 0xffffff, /* 24 bits, which is what a NET_LUID of Windows has for it */
 };
 
 enum plx_mode {
@@ -77,6 +82,10 @@ struct plx_adapter_options {
 	uint32_t queue_depth;
 	/* delay between DISCONNECTED and the flush of the queue pair if the peer disconnected */
 	uint32_t disconnect_grace_ms; /* 0: at once; plx_adapter_options_init(): 10 */
+	/* 1 .. PLX_INTERFACE_MAX: by which programs for Windows find it (GetAdaptersAddresses,
+	 * WskOpenNdkAdapter), and unique in the configuration file; 0: none. The file's always have
+	 * one */
+	uint32_t interface_index;
 };
 
 /** Set defaults: worker mode, any core, idle by spinning, a disconnect grace of 10 ms, no address.
@@ -148,6 +157,7 @@ struct plx_adapter_info {
 	uint32_t qps, keys, cq_depth, queue_depth, srq_depth, sges, inline_bytes, rd_atomic_max;
 	uint64_t message_max;
 	uint16_t udp_port;
+	uint32_t interface_index; /* 0: none */
 };
 
 /** Describe the adapter and its limits. Threads: any. */

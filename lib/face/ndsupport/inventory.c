@@ -35,12 +35,11 @@ append(struct interfaces *all)
 /* ---- from the configuration file ---- */
 
 static void
-describe(const struct plx_adapter_options *options, const char *name, uint32_t place,
-	 struct interface *out)
+describe(const struct plx_adapter_options *options, const char *name, struct interface *out)
 {
 	snprintf(out->name, sizeof(out->name), "%.31s", name);
 	snprintf(out->description, sizeof(out->description), "Pollux on %s", options->device);
-	out->index = PLX_INTERFACE_FIRST + place;
+	out->index = options->interface_index;
 	out->type = IF_TYPE_ETHERNET_CSMACD;
 	out->mtu = options->path_mtu;
 	out->is_up = true;
@@ -68,7 +67,7 @@ read_ours(struct interfaces *all)
 		fresh = append(all);
 		if (!fresh)
 			return false;
-		describe(&options, names[i], (uint32_t)i, fresh);
+		describe(&options, names[i], fresh);
 	}
 	return true;
 }

@@ -88,7 +88,7 @@ route_find(const struct plx_ip *to, uint32_t scope, struct route *out)
 			continue;
 		best = bits;
 		out->local = local;
-		out->interface_index = PLX_INTERFACE_FIRST + (uint32_t)i;
+		out->interface_index = options.interface_index;
 	}
 	return best >= 0 ? 0 : kernel_route(to, scope, out);
 }

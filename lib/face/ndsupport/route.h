@@ -14,7 +14,7 @@
 
 struct route {
 	struct plx_ip local;      /* source address; version 0: the kernel did not return one */
-	uint32_t interface_index; /* PLX_INTERFACE_FIRST + index of the adapter, or the kernel's */
+	uint32_t interface_index; /* of the adapter, or the kernel's */
 };
 
 /**

@@ -27,9 +27,6 @@
 typedef DWORD IPAddr;
 typedef ULONG NET_IFINDEX, IF_INDEX;
 
-/* IfIndex of the first adapter of the configuration file; the others follow in its order. */
-#define PLX_INTERFACE_FIRST 0x506c0000
-
 #define GAA_FLAG_SKIP_UNICAST       0x0001
 #define GAA_FLAG_SKIP_ANYCAST       0x0002
 #define GAA_FLAG_SKIP_MULTICAST     0x0004
@@ -153,7 +150,7 @@ PLX_WIN_BEGIN
 
 /**
  * Find the interface that leads to an address, by the longest prefix: among the adapters of the
- * configuration file (numbered from PLX_INTERFACE_FIRST), else the kernel's.
+ * configuration file (by interface_index), else the kernel's.
  *
  * Returns: NO_ERROR, ERROR_INVALID_PARAMETER, ERROR_NETWORK_UNREACHABLE, ERROR_HOST_UNREACHABLE,
  * ERROR_CAN_NOT_COMPLETE

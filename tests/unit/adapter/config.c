@@ -128,6 +128,7 @@ the_shipped_file_is_right(void **state)
 	assert_false(options.ecn);
 	assert_int_equal(options.start_timeout_ms, 10000);
 	assert_int_equal(options.disconnect_grace_ms, 10);
+	assert_int_equal(options.interface_index, PLX_INTERFACE_FIRST);
 }
 
 /* The file documents every setting: each is there, below a comment of its own. */
@@ -154,7 +155,9 @@ the_shipped_file_explains_every_setting(void **state)
 					       "vlan",
 					       "dscp",
 					       "ecn",
-					       "start_timeout_ms"};
+					       "start_timeout_ms",
+					       "disconnect_grace_ms",
+					       "interface_index"};
 	char line[256], before[256] = "";
 	bool explained[sizeof(settings) / sizeof(settings[0])] = {false};
 	FILE *file = fopen(shipped, "r");
@@ -209,7 +212,8 @@ every_choice_and_limit_can_be_set(void **state)
 			"queue_pairs = 16384; connections = 16384; connections_per_peer = 16384;\n"
 			"queue_depth = 32768; "
 			"keys = 1048575; packets = 1048576; vlan = 4094; dscp = 63; ecn = true;\n"
-			"start_timeout_ms = 600000; disconnect_grace_ms = 0;\n" TAIL);
+			"start_timeout_ms = 600000; disconnect_grace_ms = 0;\n"
+			"interface_index = 16777215;\n" TAIL);
 	setenv("POLLUX_CONFIG", "all.conf", 1);
 	assert_int_equal(plx_adapter_options_load("a", &options, &why), PLX_OK);
 	assert_int_equal(options.mode, PLX_MODE_INLINE);
@@ -227,6 +231,7 @@ every_choice_and_limit_can_be_set(void **state)
 	assert_true(options.ecn);
 	assert_int_equal(options.start_timeout_ms, 600000);
 	assert_int_equal(options.disconnect_grace_ms, 0);
+	assert_int_equal(options.interface_index, PLX_INTERFACE_MAX);
 }
 
 /* ---- where it is ---- */
@@ -305,6 +310,7 @@ a_number_out_of_range_is_refused(void **state)
 		{"dscp", -1, 64, 0, 63},
 		{"start_timeout_ms", 0, 600001, 1, 600000},
 		{"disconnect_grace_ms", -1, 60001, 0, 60000},
+		{"interface_index", 0, 16777216, 1, 16777215},
 	};
 	char setting[96], sentence[192];
 
@@ -555,6 +561,47 @@ two_adapters_of_one_name_are_refused(void **state)
 		       "wrong.conf:5: name = \"a\" is that of an earlier adapter too");
 }
 
+#define INDEX_OF(name, setting)                                                             \
+	"  { name = \"" name "\"; device = \"net_null0\"; address = [ \"10.0.0.1/24\" ];\n" \
+	"    " setting " }"
+
+static void
+interface_indices_are_given_or_follow_the_place_in_the_file(void **state)
+{
+	static const char file[] = "adapters = (\n" INDEX_OF("a", "") ",\n" INDEX_OF(
+		"b", "interface_index = 7;") ",\n" INDEX_OF("c", "") ");\n";
+	static const struct {
+		const char *name;
+		uint32_t index;
+	} rows[] = {{"a", PLX_INTERFACE_FIRST}, {"b", 7}, {"c", PLX_INTERFACE_FIRST + 2}};
+	struct plx_adapter_options options;
+	struct plx_why why = {""};
+
+	(void)state;
+	write_file("indices.conf", file);
+	setenv("POLLUX_CONFIG", "indices.conf", 1);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_int_equal(plx_adapter_options_load(rows[i].name, &options, &why), PLX_OK);
+		assert_int_equal(options.interface_index, rows[i].index);
+	}
+}
+
+/* The line is that of the setting, or of the adapter that has none. */
+static void
+two_adapters_of_one_interface_index_are_refused(void **state)
+{
+	(void)state;
+	expect_mistake("adapters = (\n" INDEX_OF("a", "interface_index = 7;") ",\n" INDEX_OF(
+			       "b", "interface_index = 7;") ");\n",
+		       "wrong.conf:5: interface_index = 7 is that of adapter \"a\" too");
+	expect_mistake("adapters = (\n" INDEX_OF("a", "") ",\n" INDEX_OF(
+			       "b", "interface_index = 5270528;") ");\n",
+		       "wrong.conf:5: interface_index = 5270528 is that of adapter \"a\" too");
+	expect_mistake("adapters = (\n" INDEX_OF("a", "interface_index = 5270529;") ",\n" INDEX_OF(
+			       "b", "") ");\n",
+		       "wrong.conf:4: interface_index = 5270529 is that of adapter \"a\" too");
+}
+
 static void
 what_is_no_configuration_at_all_is_refused(void **state)
 {
@@ -609,6 +656,8 @@ main(int argc, char **argv)
 		cmocka_unit_test(one_peer_does_not_get_all_connections),
 		cmocka_unit_test(what_an_adapter_needs_is_asked_for),
 		cmocka_unit_test(two_adapters_of_one_name_are_refused),
+		cmocka_unit_test(interface_indices_are_given_or_follow_the_place_in_the_file),
+		cmocka_unit_test(two_adapters_of_one_interface_index_are_refused),
 		cmocka_unit_test(what_is_no_configuration_at_all_is_refused),
 		cmocka_unit_test(a_pci_address_is_told_from_a_virtual_device),
 	};

@@ -113,6 +113,7 @@ an_adapter_shows_what_it_is_and_counts(void **state)
 	has(answer, "\"memory\":\"pages\"");
 	has(answer, "\"link\":\"up\"");
 	has(answer, "\"path_mtu\":4096");
+	has(answer, "\"interface_index\":77");
 	has(answer, "\"addresses\":[\"10.0.0.1/24\",\"fd00::1/64\"]");
 	has(answer, "\"pds\":1");
 	has(answer, "\"cqs\":1");
@@ -252,6 +253,7 @@ set_up(void **state)
 	adapter_options.address[1].prefix_bits = 64;
 	adapter_options.addresses = 2;
 	adapter_options.mode = PLX_MODE_INLINE;
+	adapter_options.interface_index = 77;
 	adapter_options.packets = 2048;
 	if (plx_eal_start("--no-huge -m 256", &why) != PLX_OK ||
 	    plx_adapter_open("seen", &adapter_options, &adapter, &why) != PLX_OK) {

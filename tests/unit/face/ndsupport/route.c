@@ -8,6 +8,8 @@
 
 #include <iphlpapi.h>
 
+#include "plx_adapter.h"
+
 #include <net/if.h>
 #include <sched.h>
 #include <stdio.h>
