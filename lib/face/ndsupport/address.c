@@ -77,14 +77,6 @@ address_is_unicast(const struct plx_ip *ip)
 	return memcmp(ip->v, none, 16) != 0 && ip->v[0] != 0xff;
 }
 
-bool
-address_is_loopback(const struct plx_ip *ip)
-{
-	static const uint8_t one[16] = {[15] = 1};
-
-	return ip->version == 4 ? ip->v[0] == 127 : memcmp(ip->v, one, sizeof(one)) == 0;
-}
-
 /* ---- addresses of providers ---- */
 
 static bool

@@ -20,7 +20,6 @@ SIZE_T address_write(const struct plx_ip *ip, struct sockaddr *out);
 bool address_same(const struct plx_ip *a, const struct plx_ip *b);
 /** Is the address unicast: neither unspecified, multicast nor broadcast? */
 bool address_is_unicast(const struct plx_ip *ip);
-bool address_is_loopback(const struct plx_ip *ip);
 
 /* An address reported by a provider. */
 struct address {

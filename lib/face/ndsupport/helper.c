@@ -9,7 +9,7 @@
 #include "plx_ndsupport.h"
 #include "plx_verbs.h"
 #include "plx_catalog.h"
-#include "route.h"
+#include "plx_interfaces.h"
 
 #include <ndsupport.h>
 
@@ -170,7 +170,7 @@ NdResolveAddress(const struct sockaddr *remote, SIZE_T remoteBytes, struct socka
 		 SIZE_T *localBytes)
 {
 	struct address_list all;
-	struct route route = {.interface_index = 0};
+	struct plx_route route = {.interface_index = 0};
 	struct plx_ip ip;
 	uint32_t scope;
 	HRESULT status;
@@ -191,7 +191,7 @@ NdResolveAddress(const struct sockaddr *remote, SIZE_T remoteBytes, struct socka
 	if (address_list_has(&all, &ip))
 		route.local = ip; /* the address is local */
 	else
-		status = status_of_errno(route_find(&ip, scope, &route));
+		status = status_of_errno(plx_route_find(&ip, scope, 0, &route));
 	need = ip.version == 4 ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
 	if (status == ND_SUCCESS && !address_list_has(&all, &route.local))
 		status = ND_INVALID_ADDRESS;

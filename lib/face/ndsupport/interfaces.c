@@ -5,8 +5,7 @@
  * of the kernel. It opens nothing. Start with GetBestInterfaceEx().
  */
 #include "address.h"
-#include "interfaces.h"
-#include "route.h"
+#include "plx_interfaces.h"
 
 #include <iphlpapi.h>
 
@@ -38,7 +37,7 @@ error_of(int error)
 DWORD WINAPI
 GetBestInterfaceEx(struct sockaddr *to, PDWORD index)
 {
-	struct route route;
+	struct plx_route route;
 	struct plx_ip ip;
 	uint32_t scope;
 	SIZE_T bytes;
@@ -51,7 +50,7 @@ GetBestInterfaceEx(struct sockaddr *to, PDWORD index)
 					  : sizeof(struct sockaddr_in);
 	if (address_read(to, bytes, &ip, &scope) != ND_SUCCESS)
 		return ERROR_INVALID_PARAMETER;
-	error = route_find(&ip, scope, &route);
+	error = plx_route_find(&ip, scope, 0, &route);
 	if (!error)
 		*index = route.interface_index;
 	return error_of(error);
@@ -119,7 +118,7 @@ is_wanted(const struct layout *layout, const struct plx_ip *ip)
 }
 
 static PIP_ADAPTER_UNICAST_ADDRESS
-put_unicast(struct layout *layout, const struct interface *from)
+put_unicast(struct layout *layout, const struct plx_interface *from)
 {
 	PIP_ADAPTER_UNICAST_ADDRESS first = NULL, *end = &first;
 
@@ -149,7 +148,7 @@ put_unicast(struct layout *layout, const struct interface *from)
 }
 
 static PIP_ADAPTER_PREFIX
-put_prefixes(struct layout *layout, const struct interface *from)
+put_prefixes(struct layout *layout, const struct plx_interface *from)
 {
 	PIP_ADAPTER_PREFIX first = NULL, *end = &first;
 
@@ -176,7 +175,7 @@ put_prefixes(struct layout *layout, const struct interface *from)
 }
 
 static PIP_ADAPTER_GATEWAY_ADDRESS
-put_gateways(struct layout *layout, const struct interface *from)
+put_gateways(struct layout *layout, const struct plx_interface *from)
 {
 	PIP_ADAPTER_GATEWAY_ADDRESS first = NULL, *end = &first;
 
@@ -200,7 +199,7 @@ put_gateways(struct layout *layout, const struct interface *from)
 
 /* Returns: NULL if there is no room */
 static PIP_ADAPTER_ADDRESSES
-put_interface(struct layout *layout, const struct interface *from)
+put_interface(struct layout *layout, const struct plx_interface *from)
 {
 	PIP_ADAPTER_ADDRESSES at = reserve(layout, sizeof(*at)), out;
 	IP_ADAPTER_ADDRESSES ignored;
@@ -233,7 +232,7 @@ put_interface(struct layout *layout, const struct interface *from)
 }
 
 static bool
-has_wanted(const struct layout *layout, const struct interface *from)
+has_wanted(const struct layout *layout, const struct plx_interface *from)
 {
 	if (layout->family == AF_UNSPEC)
 		return true;
@@ -245,7 +244,7 @@ has_wanted(const struct layout *layout, const struct interface *from)
 
 /* Returns: the number of interfaces to report */
 static uint32_t
-put_all(struct layout *layout, const struct interfaces *all)
+put_all(struct layout *layout, const struct plx_interfaces *all)
 {
 	PIP_ADAPTER_ADDRESSES last = NULL;
 	uint32_t n = 0;
@@ -269,13 +268,13 @@ GetAdaptersAddresses(ULONG family, ULONG flags, PVOID reserved, PIP_ADAPTER_ADDR
 		     PULONG size)
 {
 	struct layout layout = {.family = family, .flags = flags};
-	struct interfaces all;
+	struct plx_interfaces all;
 	ULONG status = NO_ERROR;
 
 	(void)reserved;
 	if (!size || (family != AF_UNSPEC && family != AF_INET && family != AF_INET6))
 		return ERROR_INVALID_PARAMETER;
-	if (!interfaces_read(&all))
+	if (!plx_interfaces_read(&all))
 		return ERROR_NOT_ENOUGH_MEMORY;
 	if (!put_all(&layout, &all)) {
 		status = ERROR_NO_DATA;

@@ -9,6 +9,8 @@
 #define PLX_WIN_IPHLPAPI_H
 
 #include "winsock2.h"
+#include "ifdef.h"
+#include "nldef.h"
 
 #ifndef NO_ERROR
 #define NO_ERROR 0
@@ -25,7 +27,6 @@
 #endif
 
 typedef DWORD IPAddr;
-typedef ULONG NET_IFINDEX, IF_INDEX;
 
 #define GAA_FLAG_SKIP_UNICAST       0x0001
 #define GAA_FLAG_SKIP_ANYCAST       0x0002
@@ -38,46 +39,11 @@ typedef ULONG NET_IFINDEX, IF_INDEX;
 
 #define GAA_FLAG_INCLUDE_ALL_INTERFACES 0x0100
 
-#define IF_TYPE_OTHER             1
-#define IF_TYPE_ETHERNET_CSMACD   6
-#define IF_TYPE_SOFTWARE_LOOPBACK 24
-
 #define MAX_ADAPTER_ADDRESS_LENGTH 8
 
-typedef enum {
-	IfOperStatusUp = 1,
-	IfOperStatusDown,
-	IfOperStatusTesting,
-	IfOperStatusUnknown,
-	IfOperStatusDormant,
-	IfOperStatusNotPresent,
-	IfOperStatusLowerLayerDown,
-} IF_OPER_STATUS;
-
-typedef enum {
-	IpPrefixOriginOther,
-	IpPrefixOriginManual,
-	IpPrefixOriginWellKnown,
-	IpPrefixOriginDhcp,
-	IpPrefixOriginRouterAdvertisement,
-} IP_PREFIX_ORIGIN;
-
-typedef enum {
-	IpSuffixOriginOther,
-	IpSuffixOriginManual,
-	IpSuffixOriginWellKnown,
-	IpSuffixOriginDhcp,
-	IpSuffixOriginLinkLayerAddress,
-	IpSuffixOriginRandom,
-} IP_SUFFIX_ORIGIN;
-
-typedef enum {
-	IpDadStateInvalid,
-	IpDadStateTentative,
-	IpDadStateDuplicate,
-	IpDadStateDeprecated,
-	IpDadStatePreferred,
-} IP_DAD_STATE;
+typedef NL_PREFIX_ORIGIN IP_PREFIX_ORIGIN;
+typedef NL_SUFFIX_ORIGIN IP_SUFFIX_ORIGIN;
+typedef NL_DAD_STATE IP_DAD_STATE;
 
 typedef struct _IP_ADAPTER_UNICAST_ADDRESS {
 	ULONG Length;

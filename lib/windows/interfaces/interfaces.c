@@ -2,13 +2,13 @@
  *
  * Reads the list of interfaces. Adapters of the configuration file are reported as the file
  * describes them, without opening them: up, without a MAC. The kernel's interfaces come from
- * getifaddrs(). Start with interfaces_read().
+ * getifaddrs(). Start with plx_interfaces_read().
  */
-#include "interfaces.h"
+#include "plx_interfaces.h"
 
 #include "plx_verbs.h"
 
-#include <iphlpapi.h>
+#include <ipifcons.h>
 
 #include <ifaddrs.h>
 #include <linux/if_packet.h>
@@ -20,10 +20,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static struct interface *
-append(struct interfaces *all)
+static struct plx_interface *
+append(struct plx_interfaces *all)
 {
-	struct interface *more = realloc(all->one, (all->count + 1) * sizeof(*more));
+	struct plx_interface *more = realloc(all->one, (all->count + 1) * sizeof(*more));
 
 	if (!more)
 		return NULL;
@@ -35,11 +35,12 @@ append(struct interfaces *all)
 /* ---- from the configuration file ---- */
 
 static void
-describe(const struct plx_adapter_options *options, const char *name, struct interface *out)
+describe(const struct plx_adapter_options *options, const char *name, struct plx_interface *out)
 {
 	snprintf(out->name, sizeof(out->name), "%.31s", name);
 	snprintf(out->description, sizeof(out->description), "Pollux on %s", options->device);
 	out->index = options->interface_index;
+	out->is_adapter = true;
 	out->type = IF_TYPE_ETHERNET_CSMACD;
 	out->mtu = options->path_mtu;
 	out->is_up = true;
@@ -53,14 +54,14 @@ describe(const struct plx_adapter_options *options, const char *name, struct int
 }
 
 static bool
-read_ours(struct interfaces *all)
+read_ours(struct plx_interfaces *all)
 {
 	char names[PLX_ADAPTERS_MAX][PLX_ADAPTER_NAME_MAX + 1];
 	int n = plx_adapter_list(names, PLX_ADAPTERS_MAX, NULL);
 	struct plx_adapter_options options;
 
 	for (int i = 0; i < n && i < PLX_ADAPTERS_MAX; i++) {
-		struct interface *fresh;
+		struct plx_interface *fresh;
 
 		if (plx_adapter_options_load(names[i], &options, NULL) != PLX_OK)
 			continue;
@@ -89,13 +90,13 @@ mtu_of(const char *name)
 	return (uint32_t)request.ifr_mtu;
 }
 
-static struct interface *
-find_or_append(struct interfaces *all, uint32_t from, const struct ifaddrs *ifa)
+static struct plx_interface *
+find_or_append(struct plx_interfaces *all, uint32_t from, const struct ifaddrs *ifa)
 {
-	struct interface *fresh;
+	struct plx_interface *fresh;
 
 	for (uint32_t i = from; i < all->count; i++)
-		if (strncmp(all->one[i].name, ifa->ifa_name, INTERFACE_NAME_MAX - 1) == 0)
+		if (strncmp(all->one[i].name, ifa->ifa_name, PLX_INTERFACE_NAME_ROOM - 1) == 0)
 			return &all->one[i];
 	fresh = append(all);
 	if (!fresh)
@@ -121,13 +122,13 @@ bits_of(const uint8_t *mask, uint32_t bytes)
 }
 
 static void
-add_address(struct interface *to, const struct ifaddrs *ifa)
+add_address(struct plx_interface *to, const struct ifaddrs *ifa)
 {
 	struct plx_ip *ip = &to->address[to->addresses].ip;
 	struct sockaddr_in6 v6, mask6;
 	struct sockaddr_in v4, mask4;
 
-	if (to->addresses == INTERFACE_ADDRESSES_MAX || !ifa->ifa_netmask)
+	if (to->addresses == PLX_INTERFACE_ADDRESSES_MAX || !ifa->ifa_netmask)
 		return;
 	if (ifa->ifa_addr->sa_family == AF_INET) {
 		memcpy(&v4, ifa->ifa_addr, sizeof(v4));
@@ -148,7 +149,7 @@ add_address(struct interface *to, const struct ifaddrs *ifa)
 }
 
 static void
-add_mac(struct interface *to, const struct ifaddrs *ifa)
+add_mac(struct plx_interface *to, const struct ifaddrs *ifa)
 {
 	struct sockaddr_ll link;
 
@@ -159,7 +160,7 @@ add_mac(struct interface *to, const struct ifaddrs *ifa)
 }
 
 static bool
-read_kernel(struct interfaces *all)
+read_kernel(struct plx_interfaces *all)
 {
 	uint32_t from = all->count;
 	struct ifaddrs *list = NULL;
@@ -168,7 +169,7 @@ read_kernel(struct interfaces *all)
 	if (getifaddrs(&list) != 0)
 		return true; /* the adapters alone are reported then */
 	for (const struct ifaddrs *at = list; at && good; at = at->ifa_next) {
-		struct interface *to;
+		struct plx_interface *to;
 
 		if (!at->ifa_addr)
 			continue;
@@ -185,12 +186,12 @@ read_kernel(struct interfaces *all)
 }
 
 bool
-interfaces_read(struct interfaces *out)
+plx_interfaces_read(struct plx_interfaces *out)
 {
-	*out = (struct interfaces){NULL, 0};
+	*out = (struct plx_interfaces){NULL, 0};
 	if (read_ours(out) && read_kernel(out))
 		return true;
 	free(out->one);
-	*out = (struct interfaces){NULL, 0};
+	*out = (struct plx_interfaces){NULL, 0};
 	return false;
 }

@@ -3,7 +3,7 @@
  * The kernel's routes, for addresses that no configured adapter reaches: one rtnetlink query, one
  * reply. It changes nothing in the kernel. Start with kernel_route().
  */
-#include "route.h"
+#include "kernel.h"
 
 #include <errno.h>
 #include <linux/netlink.h>
@@ -53,7 +53,7 @@ judge(const struct rtmsg *route)
 }
 
 static int
-read_answer(struct nlmsghdr *head, const struct plx_ip *to, struct route *out)
+read_answer(struct nlmsghdr *head, const struct plx_ip *to, struct plx_route *out)
 {
 	const struct nlmsgerr *error;
 	struct rtmsg *route = NLMSG_DATA(head);
@@ -67,6 +67,8 @@ read_answer(struct nlmsghdr *head, const struct plx_ip *to, struct route *out)
 	if (head->nlmsg_type != RTM_NEWROUTE)
 		return EPROTO;
 	memset(out, 0, sizeof(*out));
+	out->net = *to;
+	out->prefix_bits = (uint8_t)(8 * ip_bytes);
 	left = (int)RTM_PAYLOAD(head);
 	for (struct rtattr *at = RTM_RTA(route); RTA_OK(at, left); at = RTA_NEXT(at, left)) {
 		if (at->rta_type == RTA_OIF && RTA_PAYLOAD(at) == sizeof(uint32_t))
@@ -75,12 +77,16 @@ read_answer(struct nlmsghdr *head, const struct plx_ip *to, struct route *out)
 			out->local.version = to->version;
 			memcpy(out->local.v, RTA_DATA(at), ip_bytes);
 		}
+		if (at->rta_type == RTA_GATEWAY && RTA_PAYLOAD(at) == ip_bytes) {
+			out->via.version = to->version;
+			memcpy(out->via.v, RTA_DATA(at), ip_bytes);
+		}
 	}
 	return judge(route);
 }
 
 int
-kernel_route(const struct plx_ip *to, uint32_t scope, struct route *out)
+kernel_route(const struct plx_ip *to, uint32_t by, struct plx_route *out)
 {
 	struct question question = {
 		.head = {.nlmsg_len = NLMSG_LENGTH(sizeof(struct rtmsg)),
@@ -100,8 +106,8 @@ kernel_route(const struct plx_ip *to, uint32_t scope, struct route *out)
 	if (fd < 0)
 		return errno;
 	add_attribute(&question, RTA_DST, to->v, to->version == 4 ? 4 : 16);
-	if (scope)
-		add_attribute(&question, RTA_OIF, &scope, sizeof(scope));
+	if (by)
+		add_attribute(&question, RTA_OIF, &by, sizeof(by));
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	n = send(fd, &question, question.head.nlmsg_len, 0);
 	if (n >= 0)

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Interfaces: how they are named, and their states, for programs and drivers.
+ * It declares no functions.
+ */
+#ifndef PLX_WIN_IFDEF_H
+#define PLX_WIN_IFDEF_H
+
+#include "windef.h"
+#include "winnt.h"
+#include "ipifcons.h"
+
+#define IF_MAX_STRING_SIZE         256
+#define IF_MAX_PHYS_ADDRESS_LENGTH 32
+#define NDIS_IF_MAX_STRING_SIZE    IF_MAX_STRING_SIZE
+
+typedef ULONG NET_IFINDEX, *PNET_IFINDEX;
+typedef NET_IFINDEX IF_INDEX, *PIF_INDEX;
+typedef UINT16 NET_IFTYPE, *PNET_IFTYPE;
+typedef ULONG IFTYPE;
+
+#define NET_IFINDEX_UNSPECIFIED ((NET_IFINDEX)0)
+#define IFI_UNSPECIFIED         NET_IFINDEX_UNSPECIFIED
+
+/* An interface for as long as it is there. Here NetLuidIndex is its index. */
+typedef union _NET_LUID_LH {
+	ULONG64 Value;
+	struct {
+		ULONG64 Reserved : 24;
+		ULONG64 NetLuidIndex : 24;
+		ULONG64 IfType : 16;
+	} Info;
+} NET_LUID_LH, *PNET_LUID_LH;
+
+typedef NET_LUID_LH NET_LUID, *PNET_LUID, IF_LUID, *PIF_LUID;
+
+typedef GUID NET_IF_NETWORK_GUID, *PNET_IF_NETWORK_GUID;
+
+typedef enum {
+	IfOperStatusUp = 1,
+	IfOperStatusDown,
+	IfOperStatusTesting,
+	IfOperStatusUnknown,
+	IfOperStatusDormant,
+	IfOperStatusNotPresent,
+	IfOperStatusLowerLayerDown,
+} IF_OPER_STATUS;
+
+typedef enum _NET_IF_ADMIN_STATUS {
+	NET_IF_ADMIN_STATUS_UP = 1,
+	NET_IF_ADMIN_STATUS_DOWN,
+	NET_IF_ADMIN_STATUS_TESTING,
+} NET_IF_ADMIN_STATUS, *PNET_IF_ADMIN_STATUS;
+
+typedef enum _NET_IF_ACCESS_TYPE {
+	NET_IF_ACCESS_LOOPBACK = 1,
+	NET_IF_ACCESS_BROADCAST,
+	NET_IF_ACCESS_POINT_TO_POINT,
+	NET_IF_ACCESS_POINT_TO_MULTI_POINT,
+	NET_IF_ACCESS_MAXIMUM,
+} NET_IF_ACCESS_TYPE, *PNET_IF_ACCESS_TYPE;
+
+typedef enum _NET_IF_DIRECTION_TYPE {
+	NET_IF_DIRECTION_SENDRECEIVE,
+	NET_IF_DIRECTION_SENDONLY,
+	NET_IF_DIRECTION_RECEIVEONLY,
+	NET_IF_DIRECTION_MAXIMUM,
+} NET_IF_DIRECTION_TYPE, *PNET_IF_DIRECTION_TYPE;
+
+typedef enum _NET_IF_CONNECTION_TYPE {
+	NET_IF_CONNECTION_DEDICATED = 1,
+	NET_IF_CONNECTION_PASSIVE,
+	NET_IF_CONNECTION_DEMAND,
+	NET_IF_CONNECTION_MAXIMUM,
+} NET_IF_CONNECTION_TYPE, *PNET_IF_CONNECTION_TYPE;
+
+typedef enum _NET_IF_MEDIA_CONNECT_STATE {
+	MediaConnectStateUnknown,
+	MediaConnectStateConnected,
+	MediaConnectStateDisconnected,
+} NET_IF_MEDIA_CONNECT_STATE, *PNET_IF_MEDIA_CONNECT_STATE;
+
+typedef enum {
+	TUNNEL_TYPE_NONE = 0,
+	TUNNEL_TYPE_OTHER = 1,
+	TUNNEL_TYPE_DIRECT = 2,
+	TUNNEL_TYPE_6TO4 = 11,
+	TUNNEL_TYPE_ISATAP = 13,
+	TUNNEL_TYPE_TEREDO = 14,
+	TUNNEL_TYPE_IPHTTPS = 15,
+} TUNNEL_TYPE, *PTUNNEL_TYPE;
+
+#endif
