@@ -80,6 +80,7 @@ TSAN_ND2 = threads notify windows listen srq regions posts disconnect provider a
 TSAN_EX = list lock lookaside mutex pages pool push_lock resource rundown work
 TSAN_IO = cancel device irp load
 TSAN_NDK = callbacks connect data graphs objects pages races
+TSAN_WSK = address_info client netio
 
 # seconds, build directory
 STORM = tests/clients/storm
@@ -94,7 +95,7 @@ tsan: prepare-test build-tsan/build.ninja ## rings, engine, sessions, ND2 and ND
 		$(addprefix tests/unit/windows/ke/ke_,$(TSAN_KE)) \
 		$(addprefix tests/unit/windows/ex/ex_,$(TSAN_EX)) tests/unit/windows/wdk/wdk_seh \
 		$(addprefix tests/unit/windows/io/io_,$(TSAN_IO)) tests/unit/windows/io/iotest.so \
-		$(addprefix tests/unit/face/ndk/ndk_,$(TSAN_NDK)) tests/unit/proto/mem/mem_fast \
+		$(addprefix tests/unit/face/ndk/ndk_,$(TSAN_NDK)) $(addprefix tests/unit/face/wsk/wsk_,$(TSAN_WSK)) tests/unit/proto/mem/mem_fast \
 		tests/unit/proto/mem/mem_pages
 	$(TSAN_WITH) build-tsan/tests/unit/engine/ring/ring_threads
 	$(TSAN_WITH) build-tsan/tests/unit/proto/mem/mem_threads
@@ -107,7 +108,8 @@ tsan: prepare-test build-tsan/build.ninja ## rings, engine, sessions, ND2 and ND
 		$(TSAN_WITH) build-tsan/tests/unit/windows/objects/objects_$$test || exit 1; done
 	$(TSAN_WITH) POLLUX_ROUNDS=2000 meson test -C build-tsan --no-rebuild --num-processes 2 \
 		--timeout-multiplier 4 --print-errorlogs $(addprefix nd2_,$(TSAN_ND2)) \
-		$(addprefix ke_,$(TSAN_KE)) $(addprefix ex_,$(TSAN_EX)) $(addprefix io_,$(TSAN_IO)) wdk_seh $(addprefix ndk_,$(TSAN_NDK))
+		$(addprefix ke_,$(TSAN_KE)) $(addprefix ex_,$(TSAN_EX)) $(addprefix io_,$(TSAN_IO)) wdk_seh $(addprefix ndk_,$(TSAN_NDK)) \
+		$(addprefix wsk_,$(TSAN_WSK))
 	$(TSAN_WITH) $(call storm_for,10,build-tsan)
 
 .PHONY: storm

@@ -8,6 +8,7 @@
 #define PLX_WIN_WS2DEF_H
 
 #include "windef.h"
+#include "guiddef.h"
 #include "linuxin.h"
 
 #include <netdb.h>
@@ -25,6 +26,29 @@ typedef struct sockaddr_storage SOCKADDR_STORAGE, *PSOCKADDR_STORAGE, *LPSOCKADD
 typedef struct in_addr IN_ADDR, *PIN_ADDR, *LPIN_ADDR;
 typedef struct in6_addr IN6_ADDR, *PIN6_ADDR, *LPIN6_ADDR;
 typedef struct addrinfo ADDRINFOA, *PADDRINFOA;
+
+/* What WskGetAddressInfo() finds: a list by ai_next. ai_blob and ai_provider are NULL here. */
+typedef struct addrinfoexW {
+	int ai_flags;
+	int ai_family;
+	int ai_socktype;
+	int ai_protocol;
+	size_t ai_addrlen;
+	PWSTR ai_canonname;
+	struct sockaddr *ai_addr;
+	void *ai_blob;
+	size_t ai_bloblen;
+	LPGUID ai_provider;
+	struct addrinfoexW *ai_next;
+} ADDRINFOEXW, *PADDRINFOEXW, *LPADDRINFOEXW;
+
+typedef union _SCOPE_ID {
+	__extension__ struct {
+		ULONG Zone : 28;
+		ULONG Level : 4;
+	};
+	ULONG Value;
+} SCOPE_ID, *PSCOPE_ID;
 
 typedef union _SOCKADDR_INET {
 	SOCKADDR_IN Ipv4;

@@ -84,15 +84,17 @@ match(const struct plx_adapter_options *options, const struct plx_ip *to, struct
 	return bits;
 }
 
-/* Returns: bits of the prefix by which an adapter reaches `to`; -1: none does */
+/* @param has_only [out] is there an adapter of this index?
+ * Returns: bits of the prefix by which an adapter reaches `to`; -1: none does */
 static int
-find_adapter(const struct plx_ip *to, uint32_t only, struct plx_route *out)
+find_adapter(const struct plx_ip *to, uint32_t only, bool *has_only, struct plx_route *out)
 {
 	char names[PLX_ADAPTERS_MAX][PLX_ADAPTER_NAME_MAX + 1];
 	int n = plx_adapter_list(names, PLX_ADAPTERS_MAX, NULL), best = -1;
 	struct plx_adapter_options options;
 	struct plx_route route;
 
+	*has_only = false;
 	/* an invalid file has no adapters; plx_ndsupport_check() reports it */
 	for (int i = 0; i < n && i < PLX_ADAPTERS_MAX; i++) {
 		int bits;
@@ -100,6 +102,7 @@ find_adapter(const struct plx_ip *to, uint32_t only, struct plx_route *out)
 		if (plx_adapter_options_load(names[i], &options, NULL) != PLX_OK ||
 		    (only && only != options.interface_index))
 			continue;
+		*has_only |= only != 0;
 		bits = match(&options, to, &route);
 		if (bits <= best)
 			continue;
@@ -112,9 +115,11 @@ find_adapter(const struct plx_ip *to, uint32_t only, struct plx_route *out)
 int
 plx_route_find(const struct plx_ip *to, uint32_t scope, uint32_t only, struct plx_route *out)
 {
-	if (!is_loopback(to) && find_adapter(to, only, out) >= 0)
+	bool has_only;
+
+	if (find_adapter(to, only, &has_only, out) >= 0 && !is_loopback(to))
 		return 0;
-	if (scope && only && scope != only)
+	if (has_only || (scope && only && scope != only))
 		return ENETUNREACH;
 	return kernel_route(to, only ? only : scope, out);
 }

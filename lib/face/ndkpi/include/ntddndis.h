@@ -9,6 +9,7 @@
 
 #include <windef.h>
 #include <ws2def.h>
+#include <wdmmedium.h>
 
 #include "ndkinfo.h"
 

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Unicast addresses of interfaces, one or all. Start with describe().
+ */
+#include "netio.h"
+
+#include <plx_base.h>
+#include <plx_ke.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static void
+describe(const struct plx_interface *from, uint32_t i, PMIB_UNICASTIPADDRESS_ROW row)
+{
+	memset(row, 0, sizeof(*row));
+	netio_address_write(&from->address[i].ip, AF_UNSPEC, &row->Address);
+	row->InterfaceLuid = netio_luid(from);
+	row->InterfaceIndex = from->index;
+	row->PrefixOrigin = IpPrefixOriginManual;
+	row->SuffixOrigin = IpSuffixOriginManual;
+	row->ValidLifetime = UINT32_MAX;
+	row->PreferredLifetime = UINT32_MAX;
+	row->OnLinkPrefixLength = from->address[i].prefix_bits;
+	row->DadState = IpDadStatePreferred;
+}
+
+/* Returns: how many; those that there is room for are written.
+ * @param row NULL: none is */
+static uint32_t
+list(const struct plx_interfaces *all, ADDRESS_FAMILY family, PMIB_UNICASTIPADDRESS_ROW row)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < all->count; i++)
+		for (uint32_t j = 0; j < all->one[i].addresses; j++) {
+			if (family != AF_UNSPEC &&
+			    family != netio_family(&all->one[i].address[j].ip))
+				continue;
+			if (row != NULL)
+				describe(&all->one[i], j, row + n);
+			n++;
+		}
+	return n;
+}
+
+NETIO_STATUS WINAPI
+GetUnicastIpAddressTable(ADDRESS_FAMILY family, PMIB_UNICASTIPADDRESS_TABLE *out)
+{
+	PMIB_UNICASTIPADDRESS_TABLE table = NULL;
+	NETIO_STATUS status = STATUS_NOT_FOUND;
+	struct plx_interfaces all;
+	uint32_t n;
+
+	plx_ke_require("GetUnicastIpAddressTable", APC_LEVEL);
+	if (out == NULL || !netio_is_family(family))
+		return STATUS_INVALID_PARAMETER;
+	if (!plx_interfaces_read(&all))
+		return STATUS_NO_MEMORY;
+	n = list(&all, family, NULL);
+	if (n > 0) {
+		table = calloc(1, sizeof(*table) + n * sizeof(table->Table[0]));
+		status = table != NULL ? STATUS_SUCCESS : STATUS_NO_MEMORY;
+	}
+	if (table != NULL) {
+		table->NumEntries = list(&all, family, table->Table);
+		*out = table;
+	}
+	free(all.one);
+	return status;
+}
+
+static bool
+is_unicast(const struct plx_ip *ip)
+{
+	static const uint8_t none[16];
+
+	if (ip->version == 4)
+		return memcmp(ip->v, none, 4) != 0 && ip->v[0] < 0xe0;
+	return memcmp(ip->v, none, 16) != 0 && ip->v[0] != 0xff;
+}
+
+NETIO_STATUS WINAPI
+GetUnicastIpAddressEntry(PMIB_UNICASTIPADDRESS_ROW row)
+{
+	NETIO_STATUS status = STATUS_NOT_FOUND;
+	const struct plx_interface *found;
+	struct plx_interfaces all;
+	struct plx_ip ip;
+
+	plx_ke_require("GetUnicastIpAddressEntry", APC_LEVEL);
+	if (row == NULL || !netio_address_read(&row->Address, &ip) || !is_unicast(&ip) ||
+	    (row->InterfaceLuid.Value == 0 && row->InterfaceIndex == NET_IFINDEX_UNSPECIFIED))
+		return STATUS_INVALID_PARAMETER;
+	if (!plx_interfaces_read(&all))
+		return STATUS_NO_MEMORY;
+	found = netio_find(&all, &row->InterfaceLuid, row->InterfaceIndex);
+	for (uint32_t i = 0; found != NULL && i < found->addresses; i++) {
+		if (!plx_ip_same_prefix(&found->address[i].ip, &ip, plx_ip_bits(&ip)))
+			continue;
+		describe(found, i, row);
+		status = STATUS_SUCCESS;
+		break;
+	}
+	free(all.one);
+	return status;
+}
