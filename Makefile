@@ -80,7 +80,7 @@ TSAN_ND2 = threads notify windows listen srq regions posts disconnect provider a
 TSAN_EX = list lock lookaside mutex pages pool push_lock resource rundown work
 TSAN_IO = cancel device irp load
 TSAN_NDK = callbacks connect data graphs objects pages races
-TSAN_WSK = address_info client netio
+TSAN_WSK = adapters address_info client netio
 
 # seconds, build directory
 STORM = tests/clients/storm

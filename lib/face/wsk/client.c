@@ -97,8 +97,8 @@ WskDeregister(PWSK_REGISTRATION registration)
 		client_free(client);
 	else if (plx_ke_checks())
 		plx_wdk_stop("WskDeregister was called while NDK adapters of the client are "
-				 "open (%u); close them by WskCloseNdkAdapter before",
-				 (unsigned int)adapters);
+			     "open (%u); close them by WskCloseNdkAdapter before",
+			     (unsigned int)adapters);
 }
 
 /* ---- capturing ---- */
@@ -145,7 +145,7 @@ WskReleaseProviderNPI(PWSK_REGISTRATION registration)
 	pthread_mutex_unlock(&lock);
 	if (!is_captured && plx_ke_checks())
 		plx_wdk_stop("WskReleaseProviderNPI was called more often than "
-				 "WskCaptureProviderNPI has succeeded");
+			     "WskCaptureProviderNPI has succeeded");
 }
 
 NTSTATUS
