@@ -4,6 +4,7 @@
  */
 #include <ntstatus.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "ndk.h"
 #include "plx_ndk.h"
@@ -11,6 +12,7 @@
 enum {
 	MAJOR_FIRST = 1,
 	MAJOR_SECOND = 2,
+	PATIENCE_S = 10, /* then a close that waits says what for */
 };
 
 /* The highest minor version of each major one. */
@@ -103,6 +105,29 @@ close_from_callback(struct ndk_adapter *adapter)
 		dispose(adapter);
 }
 
+/* It has no limit: what the consumer has not closed can still be used. */
+static void
+await_closed(struct ndk_adapter *adapter)
+{
+	struct timespec until;
+	char left[256];
+	int late = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += PATIENCE_S;
+	pthread_mutex_lock(&adapter->lock);
+	while (!adapter->is_closed && late == 0)
+		late = pthread_cond_timedwait(&adapter->closed, &adapter->lock, &until);
+	if (!adapter->is_closed) {
+		ndk_left_list(adapter, left, sizeof(left));
+		ndk_log("the close of adapter %s waits for %s%s", adapter->session->name, left,
+			plx_session_is_stalled(adapter->session) ? "; its engine is stalled" : "");
+	}
+	while (!adapter->is_closed)
+		pthread_cond_wait(&adapter->closed, &adapter->lock);
+	pthread_mutex_unlock(&adapter->lock);
+}
+
 void
 plx_ndk_close(NDK_ADAPTER *face)
 {
@@ -116,12 +141,8 @@ plx_ndk_close(NDK_ADAPTER *face)
 		close_from_callback(adapter);
 		return;
 	}
-	if (!(ndk_object_close(&adapter->object) & NDK_DO_END)) {
-		pthread_mutex_lock(&adapter->lock);
-		while (!adapter->is_closed)
-			pthread_cond_wait(&adapter->closed, &adapter->lock);
-		pthread_mutex_unlock(&adapter->lock);
-	}
+	if (!(ndk_object_close(&adapter->object) & NDK_DO_END))
+		await_closed(adapter);
 	dispose(adapter);
 }
 
@@ -144,6 +165,7 @@ NTSTATUS
 plx_ndk_open(const char *name, NDK_VERSION version, NDK_ADAPTER **out)
 {
 	struct ndk_adapter *adapter;
+	pthread_condattr_t clock;
 	enum plx_status status;
 
 	if (version.Major < MAJOR_FIRST || version.Major > MAJOR_SECOND ||
@@ -161,7 +183,10 @@ plx_ndk_open(const char *name, NDK_VERSION version, NDK_ADAPTER **out)
 	ndk_object_init(&adapter->object, &kind, adapter, adapter->version);
 	adapter->object.close_completion = closed;
 	pthread_mutex_init(&adapter->lock, NULL);
-	pthread_cond_init(&adapter->closed, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&adapter->closed, &clock);
+	pthread_condattr_destroy(&clock);
 	ndk_left_watch();
 	ndk_left_adapter(1);
 	*out = (NDK_ADAPTER *)(void *)adapter;

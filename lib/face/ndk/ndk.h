@@ -241,6 +241,7 @@ struct ndk_adapter {
 	pthread_cond_t closed;
 	bool is_closed;
 	bool is_orphan; /* closed from a callback: nobody waits for its end */
+	_Atomic uint32_t objects[NdkObjectTypeMax]; /* that live, but itself */
 };
 
 NDK_OBJECT_OF(adapter, NDK_ADAPTER);
@@ -424,6 +425,8 @@ NTSTATUS ndk_srq_receive(NDK_SRQ *srq, PVOID context, CONST NDK_SGE *sgl, ULONG 
 void ndk_left_watch(void);
 /** Count one more (1) or one less (-1). */
 void ndk_left_adapter(int change);
-void ndk_left_object(int change);
+void ndk_left_object(struct ndk_adapter *adapter, NDK_OBJECT_TYPE type, int change);
+/** Write how many objects of each kind an adapter has, cut if it does not fit. */
+void ndk_left_list(struct ndk_adapter *adapter, char *text, size_t bytes);
 
 #endif

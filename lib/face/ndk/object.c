@@ -35,8 +35,8 @@ end(struct ndk_object *object)
 		object->kind->destroy(object);
 	if (is_adapter)
 		return;
+	ndk_left_object(adapter, object->kind->type, -1);
 	ndk_object_keep(object);
-	ndk_left_object(-1);
 	ndk_release(&adapter->object);
 }
 
@@ -178,7 +178,7 @@ ndk_object_alloc(const struct ndk_kind *kind, struct ndk_adapter *adapter)
 		return NULL;
 	}
 	ndk_object_init(object, kind, adapter, adapter->version);
-	ndk_left_object(1);
+	ndk_left_object(adapter, kind->type, 1);
 	return object;
 }
 
@@ -198,7 +198,7 @@ ndk_object_free(struct ndk_object *object)
 {
 	struct ndk_adapter *adapter = object->adapter;
 
+	ndk_left_object(adapter, object->kind->type, -1);
 	free(object);
-	ndk_left_object(-1);
 	ndk_release(&adapter->object);
 }

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "ndk.h"
 #include "ndk_pair.h"
 
 /* ---- T22 ---- */
@@ -453,6 +454,28 @@ t14_closes_come_in_any_order(void **state)
 	plx_ndk_close(side.adapter);
 }
 
+static void
+a_close_that_waits_says_what_for(void **state)
+{
+	struct ndk_side side = {.adapter = ndk_adapter(0)};
+	struct ndk_adapter *adapter = ndk_adapter_of(side.adapter);
+	char text[64], cut[8];
+	NDK_CQ *one = ndk_side_cq(&side, 8), *other = ndk_side_cq(&side, 8);
+	NDK_PD *pd = ndk_create(NDK_PD, side.adapter->Dispatch->NdkCreatePd, side.adapter);
+
+	(void)state;
+	ndk_left_list(adapter, text, sizeof(text));
+	assert_string_equal(text, "completion queues: 2, protection domains: 1");
+	ndk_left_list(adapter, cut, sizeof(cut));
+	assert_string_equal(cut, "complet");
+	ndk_end(one->Dispatch->NdkCloseCq, one);
+	ndk_end(other->Dispatch->NdkCloseCq, other);
+	ndk_end(pd->Dispatch->NdkClosePd, pd);
+	ndk_left_list(adapter, text, sizeof(text));
+	assert_string_equal(text, "nothing but a callback");
+	plx_ndk_close(side.adapter);
+}
+
 int
 main(void)
 {
@@ -466,6 +489,7 @@ main(void)
 		cmocka_unit_test(a_mapping_names_each_page),
 		cmocka_unit_test(t12_nothing_completes_before_a_completion_has_returned),
 		cmocka_unit_test(t13_an_adapter_is_closed_when_the_last_callback_has_returned),
+		cmocka_unit_test(a_close_that_waits_says_what_for),
 		cmocka_unit_test(t14_closes_come_in_any_order),
 		cmocka_unit_test(t23_headers_are_the_consumers),
 	};
