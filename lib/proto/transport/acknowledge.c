@@ -11,32 +11,15 @@
  */
 #include "qp.h"
 
-/* All data of a READ is here, and granted: the key of its sink has served. */
-static PLX_COLD void
-invalidate_sink(struct plx_rc *qp)
-{
-	const struct plx_wqe *wqe = sq_wqe(qp, qp->req.done);
-
-	if (wqe->op == PLX_WR_READ && wqe->sges > 0)
-		(void)!plx_key_invalidate(qp->mem, wqe->sge[0].key, &qp->asker);
-}
-
 /* Acknowledge the next `packets` PSNs, all of which belong to the entry at `done`. */
 static void
 advance(struct plx_rc *qp, uint32_t packets)
 {
 	struct requester *req = &qp->req;
 	const struct sq_track *track = sq_track(qp, qp->req.done);
-	const struct plx_wqe *wqe = sq_wqe(qp, qp->req.done);
 
 	req->una = plx_psn_add(req->una, packets);
 	req->acked += packets;
-	if (wr_is_rd_atomic(wqe->op) &&
-	    (req->acked == track->packets || req->acked % qp->read_chunk == 0)) {
-		req->rd_open--;
-		if (plx_unlikely(wqe->flags & PLX_WR_READ_INV) && req->acked == track->packets)
-			invalidate_sink(qp);
-	}
 	if (req->acked == track->packets) {
 		req->acked = 0;
 		req->done++;
@@ -206,6 +189,31 @@ refuse_answer(struct plx_rc *qp, enum plx_verdict verdict, enum plx_wc_status st
 	return verdict;
 }
 
+/* All data of a READ is here, and granted: the key of its sink has served. */
+static PLX_COLD void
+invalidate_sink(struct plx_rc *qp)
+{
+	const struct plx_wqe *wqe = sq_wqe(qp, qp->req.done);
+
+	if (wqe->op == PLX_WR_READ && wqe->sges > 0)
+		(void)!plx_key_invalidate(qp->mem, wqe->sge[0].key, &qp->asker);
+}
+
+/* Acknowledge the PSN of an answer: of a READ's packet or of an atomic.
+ * @param ends  it is the last of its request */
+static void
+take_answer(struct plx_rc *qp, bool ends)
+{
+	struct requester *req = &qp->req;
+	bool completes = req->acked + 1 == sq_track(qp, req->done)->packets;
+
+	if (ends)
+		req->rd_open--;
+	if (completes && plx_unlikely(sq_wqe(qp, req->done)->flags & PLX_WR_READ_INV))
+		invalidate_sink(qp);
+	advance(qp, 1);
+}
+
 static enum plx_verdict
 on_read_response(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
 		 struct plx_actions *out)
@@ -226,7 +234,7 @@ on_read_response(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
 		return refuse_answer(qp, PLX_VERDICT_RESPONSE_BAD, PLX_WC_BAD_RESPONSE, out);
 	if (!place_answer(qp, offset, pkt->payload, bytes, out))
 		return refuse_answer(qp, PLX_VERDICT_RESPONSE_DENIED, PLX_WC_LOCAL_PROTECTION, out);
-	advance(qp, 1);
+	take_answer(qp, ends);
 	progressed(qp, now, 1);
 	return PLX_VERDICT_RESPONSE;
 }
@@ -237,7 +245,7 @@ on_atomic_ack(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct
 	qp->req.original = pkt->atomic_original;
 	if (!place_answer(qp, 0, (const uint8_t *)&qp->req.original, sizeof(qp->req.original), out))
 		return refuse_answer(qp, PLX_VERDICT_RESPONSE_DENIED, PLX_WC_LOCAL_PROTECTION, out);
-	advance(qp, 1);
+	take_answer(qp, true);
 	progressed(qp, now, 1);
 	return PLX_VERDICT_RESPONSE;
 }
