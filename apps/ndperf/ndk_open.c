@@ -51,8 +51,10 @@ ndk_await(struct side *side, struct ndk_request *request, NTSTATUS called)
 	if (called != STATUS_PENDING)
 		return called;
 	while (request->status == STATUS_PENDING) {
-		if (ticks() > deadline)
+		if (ticks() > deadline) {
+			request->is_late = true;
 			return STATUS_IO_TIMEOUT;
+		}
 		side_pause(side);
 	}
 	return request->status;
@@ -72,11 +74,29 @@ ndk_close_begin(struct ndk *ndk, NDK_OBJECT_HEADER *object, NDK_FN_CLOSE_OBJECT 
 		on_closed(&ndk->closing);
 }
 
+/* A call that was given up completes all the same. What it has created, nobody else knows of. */
+static void
+settle(struct side *side, struct ndk_request *request)
+{
+	NDK_OBJECT_HEADER *object;
+	if (!request->is_late)
+		return;
+	while (request->status == STATUS_PENDING)
+		side_pause(side);
+	request->is_late = false;
+	object = request->object;
+	/* every table begins with the close */
+	if (object != NULL)
+		ndk_close_begin(side->ndk, object,
+				((NDK_PD *)(void *)object)->Dispatch->NdkClosePd);
+}
+
 /* A close cannot fail; it ends when the engine has let go. A request that nobody has taken is of a
  * job that is over, and would keep the listener and the adapter open. */
 void
 ndk_await_closed(struct side *side)
 {
+	settle(side, &side->ndk->call);
 	do {
 		ndk_job_drop_requests(side->ndk);
 		side_pause(side);

@@ -18,6 +18,7 @@
 struct ndk_request {
 	_Atomic(NDK_OBJECT_HEADER *) object; /* of a create */
 	_Atomic(NTSTATUS) status;            /* STATUS_PENDING: not yet */
+	bool is_late;                        /* its caller has given up, and gone */
 };
 
 /* The progress of a lane's connection. */
@@ -67,7 +68,8 @@ VOID ndk_on_created(PVOID request, NTSTATUS status, NDK_OBJECT_HEADER *object);
 /** Begin a request: the context of its call. */
 struct ndk_request *ndk_begin(struct ndk_request *request);
 /** The status of a call: its own, or, if it is pending, that of its completion.
- * Returns: also STATUS_IO_TIMEOUT, after the job's or the options' timeout */
+ * Returns: also STATUS_IO_TIMEOUT, after the job's or the options' timeout; ndk_await_closed() then
+ *          waits for the call, before another begins */
 NTSTATUS ndk_await(struct side *side, struct ndk_request *request, NTSTATUS called);
 
 /** Close an object; ndk_await_closed() waits for all. */
