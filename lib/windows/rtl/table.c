@@ -213,7 +213,7 @@ RtlInsertElementGenericTableFullAvl(PRTL_AVL_TABLE table, PVOID buffer, CLONG si
 		*is_new = FALSE;
 	if (result == TableFoundNode)
 		return element(node_or_parent);
-	node = table->AllocateRoutine(table, (LONG)(sizeof(*node) + size));
+	node = table->AllocateRoutine(table, (CLONG)sizeof(*node) + size);
 	if (!node)
 		return NULL;
 	*node = (RTL_BALANCED_LINKS){.Parent = parent};

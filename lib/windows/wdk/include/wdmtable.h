@@ -1,32 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Rtl: tables of elements in the order of a comparison, which are balanced trees. The driver locks.
- * The older kind, without Avl in its names, is there if RTL_USE_AVL_TABLES says that it is this
- * one.
+ * With RTL_USE_AVL_TABLES the names of the older kind, of wdmsplay.h, mean this one.
  */
 #ifndef PLX_WDK_WDMTABLE_H
 #define PLX_WDK_WDMTABLE_H
 
-#include "wdmtypes.h"
+#include "wdmsplay.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef ULONG CLONG, *PCLONG;
-
-typedef enum _RTL_GENERIC_COMPARE_RESULTS {
-	GenericLessThan,
-	GenericGreaterThan,
-	GenericEqual,
-} RTL_GENERIC_COMPARE_RESULTS;
-
-typedef enum _TABLE_SEARCH_RESULT {
-	TableEmptyTree,
-	TableFoundNode,
-	TableInsertAsLeft,
-	TableInsertAsRight,
-} TABLE_SEARCH_RESULT;
 
 typedef struct _RTL_BALANCED_LINKS {
 	struct _RTL_BALANCED_LINKS *Parent;
@@ -41,7 +25,7 @@ typedef RTL_GENERIC_COMPARE_RESULTS NTAPI RTL_AVL_COMPARE_ROUTINE(struct _RTL_AV
 								  PVOID FirstStruct,
 								  PVOID SecondStruct);
 typedef RTL_AVL_COMPARE_ROUTINE *PRTL_AVL_COMPARE_ROUTINE;
-typedef PVOID NTAPI RTL_AVL_ALLOCATE_ROUTINE(struct _RTL_AVL_TABLE *Table, LONG ByteSize);
+typedef PVOID NTAPI RTL_AVL_ALLOCATE_ROUTINE(struct _RTL_AVL_TABLE *Table, CLONG ByteSize);
 typedef RTL_AVL_ALLOCATE_ROUTINE *PRTL_AVL_ALLOCATE_ROUTINE;
 typedef VOID NTAPI RTL_AVL_FREE_ROUTINE(struct _RTL_AVL_TABLE *Table, PVOID Buffer);
 typedef RTL_AVL_FREE_ROUTINE *PRTL_AVL_FREE_ROUTINE;

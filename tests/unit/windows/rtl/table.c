@@ -25,12 +25,12 @@ compare(PRTL_AVL_TABLE table, PVOID first, PVOID second)
 }
 
 static PVOID NTAPI
-allocate(PRTL_AVL_TABLE table, LONG size)
+allocate(PRTL_AVL_TABLE table, CLONG size)
 {
 	if (*(bool *)table->TableContext)
 		return NULL;
 	allocated++;
-	return malloc((size_t)size);
+	return malloc(size);
 }
 
 static VOID NTAPI
