@@ -10,6 +10,7 @@
 #include "wdmstring.h"
 #include "wdmmemory.h"
 #include "wdmtable.h"
+#include "wdmhash.h"
 #include "wdmdebug.h"
 #include "wdmversion.h"
 #include "wdmcrt.h"
