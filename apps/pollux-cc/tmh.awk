@@ -46,12 +46,90 @@ function configure(text, where,    word) {
 		declare(text, where)
 	else if (word == "USEPREFIX" || word == "USESUFFIX")
 		surround(word, text, where)
-	else if (word == "CUSTOM_TYPE" && match(text, /^\([ \t]*[A-Za-z_0-9]+/)) {
-		text = substr(text, 2, RLENGTH - 1)
-		gsub(/[ \t]/, "", text)
-		custom[toupper(text)] = 1
-	} else if (word ~ /^DEFINE_/)
+	else if (word == "CUSTOM_TYPE" || word == "TYPEMACRO")
+		named(text, where)
+	else if (word == "DEFINE_CPLX_TYPE")
+		complex(text, where)
+	else if (word == "WPP_FLAGS")
+		flag(text, where)
+	else if (word ~ /^DEFINE_/)
 		fail(where, word " is not here: say how the value is printed in the message")
+}
+
+# A statement's parameters without parentheses, split at commas outside of parentheses and quotes.
+# Returns: how many
+function parameters_of(text, part,    i, c, depth, count, quoted) {
+	sub(/^[ \t]*\([ \t]*/, "", text)
+	sub(/[ \t]*\)[ \t]*$/, "", text)
+	count = 1
+	part[1] = ""
+	for (i = 1; i <= length(text); i++) {
+		c = substr(text, i, 1)
+		if (c == "\"")
+			quoted = !quoted
+		depth += (c == "(") - (c == ")")
+		if (c == "," && depth == 0 && !quoted)
+			part[++count] = ""
+		else
+			part[count] = part[count] c
+	}
+	for (i = 1; i <= count; i++)
+		gsub(/^[ \t]+|[ \t]+$/, "", part[i])
+	return count
+}
+
+# CUSTOM_TYPE(Name, ItemListLong(A, B)), ItemSetLong(A, B) or ItemEnum(name)
+function named(text, where,    part, list, kind, count, i, key) {
+	if (parameters_of(text, part) < 2 || !match(part[2], /^Item[A-Za-z]+/))
+		fail(where, "a type has no list: " text)
+	key = toupper(part[1])
+	kind = substr(part[2], 1, RLENGTH)
+	text = substr(part[2], RLENGTH + 1)
+	# TYPEMACRO(Name, ItemListLong, (A, B)) is the same
+	count = parameters_of(text == "" ? part[3] : text, list)
+	names[key] = ""
+	if (kind == "ItemEnum") {
+		enumeration[key] = list[1]
+		sub(/^enum[ \t]+/, "", enumeration[key])
+	} else if (kind ~ /^Item(List|Set)(Byte|Short|Long|ByteShort|ByteLong)$/)
+		for (i = 1; i <= count; i++) {
+			gsub(/["\\]/, "", list[i])
+			names[key] = names[key] "{" (kind ~ /^ItemSet/ ? "1LL << " i - 1 : i - 1) ", \"" list[i] "\"}, "
+		}
+	else
+		fail(where, kind " is not here: names are in ItemList, ItemSet and ItemEnum")
+	item[key] = kind ~ /^ItemSet/ ? "PLX_WPP_SET" : "PLX_WPP_LIST"
+	custom[key] = ++customs
+	custom_name[customs] = key
+}
+
+# DEFINE_CPLX_TYPE(Name, HELPER, type, Item, "s", _SIGNATURE_, 0, Slots)
+function complex(text, where,    part, key, type) {
+	if (parameters_of(text, part) < 4)
+		fail(where, "DEFINE_CPLX_TYPE has too few parameters: " text)
+	key = toupper(part[1])
+	type = part[3]
+	if (sub(/[ \t]*&$/, "", type))
+		sub(/^const[ \t]+/, "", type)
+	if (!(part[4] in items))
+		fail(where, part[4] " is not here: complex types are bytes, text, addresses and GUIDs")
+	item[key] = items[part[4]]
+	helper[key] = part[2]
+	argument[key] = type
+	custom[key] = ++customs
+	custom_name[customs] = key
+}
+
+# WPP_FLAGS(-DNAME(x)=text) or (-DNAME(x) text)
+function flag(text, where,    name) {
+	sub(/^[ \t]*\([ \t]*/, "", text)
+	sub(/[ \t]*\)[ \t]*$/, "", text)
+	if (!match(text, /^-D[A-Za-z_][A-Za-z_0-9]*(\([^)]*\))?/))
+		fail(where, "WPP_FLAGS has more than -D: " text)
+	name = substr(text, 3, RLENGTH - 2)
+	text = substr(text, RLENGTH + 1)
+	sub(/^[ \t]*=?[ \t]*/, "", text)
+	defined = defined "#define " name " " text "\n"
 }
 
 # FUNC Name{CONDITION=value, ...}(PARAMETER, ..., MSG, ...)
@@ -174,7 +252,7 @@ function read_file(path,    line, number, inside, statement, began, name, to, qu
 		}
 		if (inside) {
 			line = bare(line)
-			if (line ~ /^(FUNC|USEPREFIX|USESUFFIX|NOPREFIX|CUSTOM_TYPE|DEFINE_[A-Z_]+)[ \t(]/) {
+			if (line ~ /^(FUNC|USEPREFIX|USESUFFIX|NOPREFIX|CUSTOM_TYPE|TYPEMACRO|WPP_FLAGS|DEFINE_[A-Z_]+)[ \t(]/) {
 				configure(statement, path ":" began)
 				statement = line
 				began = number
@@ -219,14 +297,80 @@ function macro(name,    head, list, callee, given) {
 		given = "ALWAYS()"
 	return head "#define " callee "(" list ") \\\n" \
 		"\tWPP_" pasted(name, "PRE") " \\\n" \
-		"\t((void)(PLX_WPP_IF(WPP_" pasted(name, "ENABLED") ") ? PlxWppTrace(&plx_wpp_control, \\\n" \
+		"\t((void)(PLX_WPP_IF(WPP_" pasted(name, "ENABLED") ") ? PlxWppTrace(&plx_wpp_control, plx_wpp_customs, \\\n" \
 		"\t\t" text_of(name, "LEVEL") ", " flags_of(name) ", " text_of(name, "COMPNAME") ", \\\n" \
 		"\t\t__func__, __FILE__, __LINE__, \\\n" \
 		"\t\t" around["USEPREFIX", name] (message[name] ? " MSG " : " \"\" ") \
 		around["USESUFFIX", name] \
-		arguments["USEPREFIX", name] (more[name] ? ", ##__VA_ARGS__" : "") \
-		arguments["USESUFFIX", name] ") : 0)) \\\n" \
+		given_to(name) ") : 0)) \\\n" \
 		"\tWPP_" pasted(name, "POST") "\n"
+}
+
+# Its arguments; with complex types, records among them go by address.
+function given_to(name,    list) {
+	list = arguments["USEPREFIX", name] (more[name] ? ", ##__VA_ARGS__" : "") arguments["USESUFFIX", name]
+	return complexes ? " PLX_WPP_ARGUMENTS(0" list ")" : list
+}
+
+# The names of an enumeration, in what has been read: the compiler knows their values.
+function enumerators(name,    path, text, line, list, count, i, tag) {
+	if (name !~ /^[A-Za-z_][A-Za-z_0-9]*$/)
+		return ""
+	for (path in seen) {
+		text = ""
+		while ((getline line < path) > 0) {
+			sub(/\r$/, "", line)
+			sub(/\/\/.*/, "", line)
+			gsub(/\/\*[^*]*\*\//, "", line)
+			if (line !~ /^[ \t]*#/)
+				text = text " " line
+		}
+		close(path)
+		gsub(/\/\*([^*]|\*+[^*\/])*\*+\//, " ", text)
+		tag = "enum[ \t]+" name "[ \t]*(:[^{]*)?[{][^}]*[}]"
+		if (!match(text, tag) && !match(text, "enum[^{};]*[{][^}]*[}][ \t]*" name "[ \t]*[;,]"))
+			continue
+		text = substr(text, RSTART, RLENGTH)
+		sub(/^[^{]*[{]/, "", text)
+		sub(/[}].*/, "", text)
+		count = split(text, list, ",")
+		text = ""
+		for (i = 1; i <= count; i++)
+			if (match(list[i], /[A-Za-z_][A-Za-z_0-9]*/)) {
+				line = substr(list[i], RSTART, RLENGTH)
+				text = text "{(LONGLONG)(" line "), \"" line "\"}, "
+			}
+		return text
+	}
+	return ""
+}
+
+# The tables of the driver's own types that messages use.
+function tables(    i, key, text, table) {
+	for (i = 1; i <= customs; i++) {
+		key = custom_name[i]
+		if (!(key in used) || custom[key] != i)
+			continue
+		if (key in helper) {
+			text = text "static inline ULONG\nPlxWppPairs_" key \
+				"(struct PLX_WPP_PAIR *to, const void *at)\n{\n" \
+				"\ttypedef " argument[key] " argument;\n" \
+				"\targument *of = (argument *)(ULONG_PTR)at;\n" \
+				"\tstruct PLX_WPP_PAIR pairs[] = {" helper[key] "((*of)) {NULL, 0}};\n" \
+				"\tULONG count = sizeof(pairs) / sizeof(pairs[0]) - 1;\n\n" \
+				"\tfor (ULONG i = 0; i < count && i < PLX_WPP_PAIRS_MAX; i++)\n" \
+				"\t\tto[i] = pairs[i];\n\treturn count;\n}\n"
+			table = table "\t{\"" key "\", " item[key] ", NULL, PlxWppPairs_" key \
+				", PLX_WPP_IS_RECORD(" argument[key] ")},\n"
+		} else {
+			if (key in enumeration)
+				names[key] = enumerators(enumeration[key])
+			text = text "static const struct PLX_WPP_NAME PlxWppNames_" key "[] = {" names[key] "{0, NULL}};\n"
+			table = table "\t{\"" key "\", " item[key] ", PlxWppNames_" key ", NULL, 0},\n"
+		}
+	}
+	return text "static const struct PLX_WPP_CUSTOM plx_wpp_customs[] = {\n" table \
+		"\t{NULL, PLX_WPP_LIST, NULL, NULL, 0}};\n"
 }
 
 function pasted(name, end) {
@@ -283,6 +427,12 @@ BEGIN {
 	if (!readable(source))
 		fail(source, "cannot be read")
 	read_types()
+	split("ItemHEXDump PLX_WPP_HEXDUMP ItemHexBytes PLX_WPP_HEXDUMP ItemString PLX_WPP_TEXT " \
+		"ItemPString PLX_WPP_TEXT ItemWString PLX_WPP_WIDE_TEXT ItemPWString PLX_WPP_WIDE_TEXT " \
+		"ItemGuid PLX_WPP_GUID ItemIPAddr PLX_WPP_IPV4 ItemIPV6Addr PLX_WPP_IPV6 " \
+		"ItemMACAddr PLX_WPP_MAC", pair, " ")
+	for (i = 1; i in pair; i += 2)
+		items[pair[i]] = pair[i + 1]
 	declare("DoTraceMessage(LEVEL,MSG,...)", "here")
 	queue[queued = 1] = source
 	for (next_one = 1; next_one <= queued; next_one++)
@@ -291,7 +441,10 @@ BEGIN {
 		if (!(name in known) && !(name in custom))
 			fail(used[name], "%!" name "! is not here")
 	text = "/* Made by pollux-tmh of " source "; see plx_wpp.h. */\n#pragma GCC system_header\n" \
-		"#include <plx_wpp.h>\n"
+		"#include <plx_wpp.h>\n" \
+		"#ifndef PLX_WPP_TABLES\n#define PLX_WPP_TABLES\n" defined tables() "#endif\n"
+	for (key in helper)
+		complexes++
 	for (i = 1; i <= functions; i++)
 		text = text defaults(order[i]) macro(order[i])
 	text = text "#if defined(WPP_CONTROL_GUIDS) && !defined(PLX_WPP_BITS)\n#define PLX_WPP_BITS 1\n" \

@@ -102,7 +102,7 @@ def file_says_what_it_owns(tree):
 
 
 # What WPP reads in comments of drivers.
-WPP = re.compile(r'(FUNC|USEPREFIX|USESUFFIX|CUSTOM_TYPE)\b')
+WPP = re.compile(r'(FUNC|USEPREFIX|USESUFFIX|CUSTOM_TYPE|TYPEMACRO|WPP_FLAGS|DEFINE_CPLX_TYPE)\b')
 
 
 def is_statement(line):

@@ -49,6 +49,7 @@ static const struct {
 struct message {
 	const char *level, *flags, *component, *function, *file;
 	int line;
+	const struct PLX_WPP_CUSTOM *customs;
 	size_t used;
 	char text[TRACE_LINE_BYTES];
 };
@@ -67,11 +68,47 @@ add(struct message *m, const char *format, ...)
 }
 
 static void
+add_bytes(struct message *m, const unsigned char *bytes, SIZE_T count, const char *between)
+{
+	for (SIZE_T i = 0; i < count && m->used + 1 < sizeof(m->text); i++)
+		add(m, "%s%02x", i ? between : "", bytes[i]);
+}
+
+static void
 add_guid(struct message *m, const GUID *id)
 {
 	add(m, "{%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x}", id->Data1, id->Data2,
 	    id->Data3, id->Data4[0], id->Data4[1], id->Data4[2], id->Data4[3], id->Data4[4],
 	    id->Data4[5], id->Data4[6], id->Data4[7]);
+}
+
+/* S-1-5-32-544: a revision, a count, an authority of 48 bits, and as many numbers. */
+static void
+add_sid(struct message *m, const unsigned char *sid)
+{
+	ULONGLONG authority = 0;
+	ULONG number;
+
+	for (int i = 2; i < 8; i++)
+		authority = authority << 8 | sid[i];
+	add(m, "S-%u-%I64u", sid[0], authority);
+	for (int i = 0; i < sid[1]; i++) {
+		memcpy(&number, sid + 8 + 4 * i, sizeof(number));
+		add(m, "-%u", number);
+	}
+}
+
+/* A duration in milliseconds: day~h:mm:ss. */
+static void
+add_duration(struct message *m, LONGLONG milliseconds)
+{
+	bool is_negative = milliseconds < 0;
+	ULONGLONG seconds =
+		(is_negative ? 0 - (ULONGLONG)milliseconds : (ULONGLONG)milliseconds) / 1000;
+
+	add(m, "%s%I64u~%u:%02u:%02u", is_negative ? "-" : "", seconds / 86400,
+	    (unsigned)(seconds / 3600 % 24), (unsigned)(seconds / 60 % 60),
+	    (unsigned)(seconds % 60));
 }
 
 /* A time of Windows, 100 ns from 1601 on: day, clock or both, in UTC. */
@@ -116,14 +153,16 @@ add_none(struct message *m, enum type type)
 static void
 add_int(struct message *m, enum type type, int value)
 {
+	static const char *const levels[] = {"PASSIVE_LEVEL", "APC_LEVEL", "DISPATCH_LEVEL"};
+	const char *name = plx_rtl_status_name(value);
 	struct in_addr four;
 	char text[16];
 
-	const char *name = plx_rtl_status_name(value);
-
-	if (type == TRACE_STATUS || type == TRACE_NTSTATUS)
+	if (type == TRACE_STATUS || type == TRACE_NTSTATUS || type == TRACE_NDIS_STATUS)
 		add(m, strncmp(name, "STATUS_", 7) ? "0x%08x" : "0x%08x(%s)", value, name);
-	else if (type == TRACE_HRESULT)
+	else if (type == TRACE_IRQL && value >= 0 && value < (int)ARRAYSIZE(levels))
+		add(m, "%s", levels[value]);
+	else if (type == TRACE_HRESULT || type == TRACE_NDIS_OID)
 		add(m, "0x%08x", value);
 	else if (type == TRACE_BOOL || type == TRACE_BOOLEAN)
 		add(m, "%s", value ? "TRUE" : "FALSE");
@@ -144,8 +183,6 @@ add_int(struct message *m, enum type type, int value)
 static void
 add_quad(struct message *m, enum type type, LONGLONG value)
 {
-	ULONGLONG size = value < 0 ? 0 - (ULONGLONG)value : (ULONGLONG)value;
-
 	if (type == TRACE_SINT64)
 		add(m, "%I64d", value);
 	else if (type == TRACE_UINT64)
@@ -153,8 +190,7 @@ add_quad(struct message *m, enum type type, LONGLONG value)
 	else if (type == TRACE_XINT64)
 		add(m, "0x%I64x", value);
 	else if (type == TRACE_DELTA || type == TRACE_DUE || type == TRACE_WAITTIME)
-		add(m, "%s%I64u.%07us", value < 0 ? "-" : "", size / TICKS_A_SECOND,
-		    (unsigned)(size % TICKS_A_SECOND));
+		add_duration(m, value);
 	else
 		add_time(m, value, type != TRACE_TIME, type != TRACE_DATE);
 }
@@ -179,8 +215,82 @@ add_pointer(struct message *m, enum type type, const void *value)
 		add(m, "%Z", value);
 	else if (type == TRACE_USTR)
 		add(m, "%wZ", value);
+	else if (type == TRACE_SID)
+		add_sid(m, value);
 	else
 		add_guid(m, value);
+}
+
+/* ---- the driver's own types ---- */
+
+static void
+add_names(struct message *m, const struct PLX_WPP_CUSTOM *custom, int value)
+{
+	bool is_set = custom->Item == PLX_WPP_SET;
+	LONGLONG left = is_set ? (LONGLONG)(ULONG)value : value;
+	const char *before = "[";
+
+	for (const struct PLX_WPP_NAME *name = custom->Names; name && name->Text; name++) {
+		if (!is_set && name->Value == left) {
+			add(m, "%s", name->Text);
+			return;
+		}
+		if (is_set && left & name->Value) {
+			add(m, "%s%s", before, name->Text);
+			left &= ~name->Value;
+			before = ",";
+		}
+	}
+	if (!is_set)
+		add(m, "%d", value);
+	else if (left)
+		add(m, "%s0x%I64x]", before, left);
+	else
+		add(m, "%s]", *before == ',' ? "" : before);
+}
+
+static void
+add_memory(struct message *m, enum PLX_WPP_ITEM item, const void *bytes, SIZE_T size)
+{
+	SIZE_T needed = item == PLX_WPP_GUID || item == PLX_WPP_IPV6 ? 16
+			: item == PLX_WPP_IPV4                       ? 4
+								     : 0;
+	int cut = size < TRACE_LINE_BYTES ? (int)size : TRACE_LINE_BYTES;
+	char text[46];
+
+	if (!bytes)
+		add(m, "(null)");
+	else if (item == PLX_WPP_TEXT)
+		add(m, "%.*s", cut, bytes);
+	else if (item == PLX_WPP_WIDE_TEXT)
+		add(m, "%.*ws", cut / (int)sizeof(WCHAR), bytes);
+	else if (item == PLX_WPP_HEXDUMP || item == PLX_WPP_MAC || size < needed)
+		add_bytes(m, bytes, size, item == PLX_WPP_MAC ? "-" : " ");
+	else if (item == PLX_WPP_GUID)
+		add_guid(m, bytes);
+	else if (item == PLX_WPP_IPV6) {
+		RtlIpv6AddressToStringA((const struct in6_addr *)bytes, text);
+		add(m, "%s", text);
+	} else {
+		RtlIpv4AddressToStringA((const struct in_addr *)bytes, text);
+		add(m, "%s", text);
+	}
+}
+
+/* What the helper macro of a type makes of its argument: the bytes are what is last. */
+static void
+add_complex(struct message *m, const struct PLX_WPP_CUSTOM *custom, const void *argument)
+{
+	struct PLX_WPP_PAIR pairs[PLX_WPP_PAIRS_MAX] = {{NULL, 0}};
+	ULONG count;
+
+	if (!argument) {
+		add(m, "(null)");
+		return;
+	}
+	count = custom->Pairs(pairs, custom->IsRecord ? argument : (const void *)&argument);
+	if (count)
+		add_memory(m, custom->Item, pairs[count - 1].Address, pairs[count - 1].Bytes);
 }
 
 /* "%!NAME!"; nothing here follows what is no type, which pollux-tmh has refused.
@@ -194,6 +304,15 @@ add_type(struct message *m, const char *at, va_list *arguments)
 	if (!end)
 		return NULL;
 	length = (size_t)(end - at - 2);
+	for (const struct PLX_WPP_CUSTOM *custom = m->customs; custom && custom->Name; custom++) {
+		if (strncasecmp(custom->Name, at + 2, length) || custom->Name[length])
+			continue;
+		if (custom->Pairs)
+			add_complex(m, custom, va_arg(*arguments, const void *));
+		else
+			add_names(m, custom, va_arg(*arguments, int));
+		return end + 1;
+	}
 	for (enum type type = 0; type < TRACE_TYPES; type++) {
 		if (strncasecmp(types[type].name, at + 2, length) || types[type].name[length])
 			continue;
@@ -207,7 +326,6 @@ add_type(struct message *m, const char *at, va_list *arguments)
 			add_pointer(m, type, va_arg(*arguments, const void *));
 		return end + 1;
 	}
-	/* a type of the driver's own (CUSTOM_TYPE), which is a number */
 	add(m, "%d", va_arg(*arguments, int));
 	return end + 1;
 }
@@ -274,11 +392,12 @@ print_level(const char *level)
 }
 
 int
-PlxWppTrace(const struct PLX_WPP_CONTROL *control, const char *level, const char *flags,
-	    const char *component, const char *function, const char *file, int line,
-	    const char *format, ...)
+PlxWppTrace(const struct PLX_WPP_CONTROL *control, const struct PLX_WPP_CUSTOM *customs,
+	    const char *level, const char *flags, const char *component, const char *function,
+	    const char *file, int line, const char *format, ...)
 {
-	struct message m = {.level = level,
+	struct message m = {.customs = customs,
+			    .level = level,
 			    .flags = flags,
 			    .component = component,
 			    .function = function,

@@ -42,10 +42,13 @@ DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath)
 			    "%!FUNC!(%s): %!STATUS!, 100%%, %c%hu%5d|%-4x|", "path", Status, 'c',
 			    (USHORT)7, -3, 0xabu);
 	TraceEvents(TRACE_LEVEL_WARNING, PING_IO, "%!IPADDR!:%!PORT! %!guid! %!bool! %ws %!DELTA!",
-		    0x0100007f, 0xbd01, &PING_ID, TRUE, L"wide", (LONGLONG)-15000000);
+		    0x0100007f, 0xbd01, &PING_ID, TRUE, L"wide", (LONGLONG)-1500);
 	TRACE_FAILED(STATUS_NOT_SUPPORTED);
 	TRACE_FAILED(STATUS_SUCCESS);
 	Say((PING_INIT, "%!state!: said", 1));
+	Say((PING_INIT, "%!step! %!access! %!DISK! %!missing!", SessionStepClose, 3, 1, 9));
+	Say((PING_INIT, "%d:%!HEXDUMP! %!MACADDR! %s", 1, TraceBytes(3, "abc"), (PUCHAR) "defghi",
+	     "end"));
 	DoTraceMessage(PING_INIT, "the end of %!FILE!");
 	WPP_CLEANUP(DriverObject);
 	DoTraceMessage(PING_INIT, "nobody hears this");

@@ -35,6 +35,7 @@ SessionDescribe(PVOID Buffer, ULONG Length, PULONG Pages)
 		ADDRESS_AND_SIZE_TO_SPAN_PAGES(MmGetMdlVirtualAddress(Mdl), MmGetMdlByteCount(Mdl));
 	Trace("%u bytes have %I64u pages, %d before", Length, (ULONG64)*Pages,
 	      Counted<LONG>::Count()++);
+	Trace("%!HEXDUMP! %d %!step! %s", TraceBytes(2, "\1\2"), 7, SessionStepOpen, "of C++");
 	IoFreeMdl(Mdl);
 	return STATUS_SUCCESS;
 }

@@ -23,9 +23,39 @@
 #define WPP_LEVEL_EXP_ENABLED(level, status) WPP_LEVEL_ENABLED(level)
 #define WPP_LEVEL_EXP_LOGGER(level, status)  WPP_LEVEL_LOGGER(level)
 
+/* Memory of a message: a length, and where it is. */
+typedef struct _TRACE_BYTES {
+	USHORT Length;
+	const VOID *Buffer;
+} TRACE_BYTES;
+
+static __inline TRACE_BYTES
+TraceBytes(USHORT length, const VOID *buffer)
+{
+	TRACE_BYTES bytes = {length, buffer};
+
+	return bytes;
+}
+#define WPP_LOGHEXDUMP(x) WPP_LOGPAIR(2, &(x).Length) WPP_LOGPAIR((x).Length, (x).Buffer)
+
+typedef enum _SESSION_STEP {
+	SessionStepNone, // before the first
+	SessionStepOpen = 5,
+	/* the
+	 * last, */
+	SessionStepClose,
+} SESSION_STEP;
+
 // clang-format off
 //
 // begin_wpp config
+// DEFINE_CPLX_TYPE(HEXDUMP, WPP_LOGHEXDUMP, TRACE_BYTES, ItemHEXDump, "s", _HEX_, 0, 2);
+// DEFINE_CPLX_TYPE(MACADDR, WPP_LOGMAC, const UCHAR *, ItemMACAddr, "s", _MAC_, 0, 1);
+// WPP_FLAGS(-DWPP_LOGMAC(x) WPP_LOGPAIR((6), (x)));
+// CUSTOM_TYPE(step, ItemEnum(_SESSION_STEP));
+// CUSTOM_TYPE(access, ItemSetLong(Read, Write));
+// TYPEMACRO(disk, ItemListShort, (Offline, "On line"));
+// CUSTOM_TYPE(missing, ItemEnum(NOWHERE));
 // FUNC TraceEvents(LEVEL, FLAGS, MSG, ...);
 // FUNC FuncEntry{LEVEL=TRACE_LEVEL_VERBOSE}(FLAGS);
 // USESUFFIX(FuncEntry, "enters %!FUNC!");
