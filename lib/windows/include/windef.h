@@ -145,9 +145,10 @@ typedef FARPROC PROC;
 #define LOWORD(l)           ((WORD)((l)&0xffff))
 #define HIWORD(l)           ((WORD)(((l) >> 16) & 0xffff))
 
-#define UNREFERENCED_PARAMETER(p)      ((void)(p))
-#define DBG_UNREFERENCED_PARAMETER(p)  ((void)(p))
-#define UNREFERENCED_LOCAL_VARIABLE(v) ((void)(v))
+#define UNREFERENCED_PARAMETER(p)          ((void)(p))
+#define DBG_UNREFERENCED_PARAMETER(p)      ((void)(p))
+#define UNREFERENCED_LOCAL_VARIABLE(v)     ((void)(v))
+#define DBG_UNREFERENCED_LOCAL_VARIABLE(v) ((void)(v))
 
 #include "minmax.h"
 

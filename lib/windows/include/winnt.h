@@ -106,6 +106,10 @@ template <class T, size_t n> char (&plx_win_array(T (&)[n]))[n];
 #define RTL_FIELD_SIZE(type, field) sizeof(((type *)0)->field)
 #define RTL_SIZEOF_THROUGH_FIELD(type, field) \
 	(__builtin_offsetof(type, field) + RTL_FIELD_SIZE(type, field))
+#define RTL_NUMBER_OF_FIELD(type, field) RTL_NUMBER_OF(((type *)0)->field)
+/* Does a struct of this size, which says so itself, have the field? */
+#define RTL_CONTAINS_FIELD(at, size, field) \
+	((char *)&(at)->field + sizeof((at)->field) <= (char *)(at) + (size))
 #define ARGUMENT_PRESENT(pointer) ((pointer) != NULL)
 
 #define C_ASSERT(e) typedef char plx_win_assert[(e) ? 1 : -1] __attribute__((__unused__))

@@ -7,4 +7,7 @@
 
 #include "ntddk.h"
 
+#define FsRtlEnterFileSystem() KeEnterCriticalRegion()
+#define FsRtlExitFileSystem()  KeLeaveCriticalRegion()
+
 #endif

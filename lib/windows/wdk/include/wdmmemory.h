@@ -22,6 +22,13 @@ PVOID RtlSecureZeroMemory(PVOID ptr, SIZE_T cnt) PLX_WIN_NAME(RtlSecureZeroMemor
 /** Copy; the caches are not spared here. */
 VOID RtlCopyMemoryNonTemporal(VOID *Destination, const VOID *Source, SIZE_T Length)
 	PLX_WIN_NAME(RtlCopyMemoryNonTemporal);
+/** Fill with a pattern of 4 bytes. @param Length [bytes] a multiple of 4 */
+static inline VOID
+RtlFillMemoryUlong(PVOID Destination, SIZE_T Length, ULONG Pattern)
+{
+	for (SIZE_T i = 0; i < Length / sizeof(Pattern); i++)
+		((PULONG)Destination)[i] = Pattern;
+}
 /** Are all bytes 0? */
 BOOLEAN RtlIsZeroMemory(PVOID Buffer, SIZE_T Length) PLX_WIN_NAME(RtlIsZeroMemory);
 
@@ -29,6 +36,18 @@ BOOLEAN RtlIsZeroMemory(PVOID Buffer, SIZE_T Length) PLX_WIN_NAME(RtlIsZeroMemor
 #define RtlZeroBytes        RtlZeroMemory
 #define RtlFillBytes        RtlFillMemory
 #define RtlCopyDeviceMemory RtlCopyMemory
+
+/* Rounded to a multiple of a type's size or of a number, each a power of two. */
+#define ALIGN_DOWN_BY(length, alignment)          ((ULONG_PTR)(length) & ~((ULONG_PTR)(alignment)-1))
+#define ALIGN_UP_BY(length, alignment)            ALIGN_DOWN_BY((ULONG_PTR)(length) + (alignment)-1, alignment)
+#define ALIGN_DOWN_POINTER_BY(address, alignment) ((PVOID)ALIGN_DOWN_BY(address, alignment))
+#define ALIGN_UP_POINTER_BY(address, alignment)   ((PVOID)ALIGN_UP_BY(address, alignment))
+#define ALIGN_DOWN(length, type)                  ALIGN_DOWN_BY(length, sizeof(type))
+#define ALIGN_UP(length, type)                    ALIGN_UP_BY(length, sizeof(type))
+#define ALIGN_DOWN_POINTER(address, type)         ALIGN_DOWN_POINTER_BY(address, sizeof(type))
+#define ALIGN_UP_POINTER(address, type)           ALIGN_UP_POINTER_BY(address, sizeof(type))
+
+#define SYSTEM_CACHE_ALIGNMENT_SIZE 64
 
 #define RtlUshortByteSwap(x)    __builtin_bswap16((USHORT)(x))
 #define RtlUlongByteSwap(x)     __builtin_bswap32((ULONG)(x))

@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <ip2string.h>
+#include <mstcpip.h>
 
 static void
 ipv4_is_read_up_to_what_is_none(void **state)
@@ -125,6 +126,78 @@ ipv4_has_a_port_behind_a_colon(void **state)
 			 STATUS_INVALID_PARAMETER);
 }
 
+static void
+an_address_of_either_family_is_known_by_its_family(void **state)
+{
+	static const struct {
+		ADDRESS_FAMILY family;
+		const char *any, *loopback, *local, *other, *group;
+	} rows[] = {
+		{AF_INET, "0.0.0.0", "127.0.0.9", "169.254.1.1", "192.0.2.7", "224.0.0.5"},
+		{AF_INET6, "::", "::1", "fe80::5", "2001:db8::1", "ff02::1"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		const char *texts[] = {rows[i].any, rows[i].loopback, rows[i].local, rows[i].other,
+				       rows[i].group};
+		ADDRESS_FAMILY family = rows[i].family;
+
+		for (size_t j = 0; j < COUNT_OF(texts); j++) {
+			SOCKADDR_INET a, b;
+			UCHAR address[16];
+			SCOPE_ID scope = {.Value = 3};
+
+			assert_int_equal(inet_pton(family, texts[j], address), 1);
+			memset(&a, 0xee, sizeof(a));
+			INETADDR_SETSOCKADDR(family, (PSOCKADDR)&a, address, scope, htons(445));
+			assert_int_equal(a.si_family, family);
+			assert_int_equal(ntohs(INETADDR_PORT((PSOCKADDR)&a)), 445);
+			assert_int_equal(INETADDR_SCOPE_ID((PSOCKADDR)&a).Value,
+					 family == AF_INET6 ? 3 : 0);
+			assert_memory_equal(INETADDR_ADDRESS((PSOCKADDR)&a), address,
+					    INET_ADDR_LENGTH(family));
+			assert_int_equal(INETADDR_ISANY((PSOCKADDR)&a), j == 0);
+			assert_int_equal(INETADDR_ISLOOPBACK((PSOCKADDR)&a), j == 1);
+			assert_int_equal(INET_IS_ADDR_LINKLOCAL(family, address), j == 2);
+			assert_int_equal(INET_IS_ADDR_MULTICAST(family, address), j == 4);
+			memcpy(&b, &a, sizeof(b));
+			INETADDR_SET_PORT((PSOCKADDR)&b, htons(5445));
+			assert_true(INETADDR_ISEQUAL((PSOCKADDR)&a, (PSOCKADDR)&b));
+			INETADDR_ADDRESS((PSOCKADDR)&b)[INET_ADDR_LENGTH(family) - 1] ^= 1;
+			assert_false(INETADDR_ISEQUAL((PSOCKADDR)&a, (PSOCKADDR)&b));
+			INETADDR_SETLOOPBACK((PSOCKADDR)&b);
+			assert_true(INETADDR_ISLOOPBACK((PSOCKADDR)&b));
+			INETADDR_SETANY((PSOCKADDR)&b);
+			assert_true(INETADDR_ISANY((PSOCKADDR)&b));
+			assert_true(INET_ADDR_EQUAL(family, INETADDR_ADDRESS((PSOCKADDR)&b),
+						    INET_ADDR_UNSPECIFIED(family)));
+			assert_int_equal(b.si_family, family);
+		}
+	}
+}
+
+static void
+a_mapped_address_is_of_ipv6(void **state)
+{
+	SOCKADDR_IN6 six;
+	SOCKADDR_IN four;
+	IN_ADDR address = {htonl(0xc0000201)};
+	SCOPE_ID scope = {.Value = 9};
+
+	(void)state;
+	IN6ADDR_SETV4MAPPED(&six, &address, 9, htons(1));
+	assert_true(INETADDR_ISV4MAPPED((PSOCKADDR)&six));
+	IN4ADDR_SETSOCKADDR(&four, &address, htons(1));
+	assert_false(INETADDR_ISV4MAPPED((PSOCKADDR)&four));
+	assert_false(INETADDR_ISEQUAL((PSOCKADDR)&four, (PSOCKADDR)&six));
+	assert_int_equal(four.sin_addr.s_addr, address.s_addr);
+	IN6ADDR_SETSOCKADDR(&six, &in6addr_loopback, scope, htons(2));
+	assert_true(IN6ADDR_ISLOOPBACK(&six));
+	assert_int_equal(six.sin6_scope_id, 9);
+	assert_int_equal(ntohs(six.sin6_port), 2);
+}
+
 int
 main(void)
 {
@@ -132,6 +205,8 @@ main(void)
 		cmocka_unit_test(ipv4_is_read_up_to_what_is_none),
 		cmocka_unit_test(ipv6_is_read_and_written_with_scope_and_port),
 		cmocka_unit_test(ipv4_has_a_port_behind_a_colon),
+		cmocka_unit_test(an_address_of_either_family_is_known_by_its_family),
+		cmocka_unit_test(a_mapped_address_is_of_ipv6),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,10 +165,35 @@ arithmetic_tells_of_an_overflow(void **state)
 	assert_int_equal(l, 5);
 }
 
+static void
+sizes_and_addresses_are_rounded_to_powers_of_two(void **state)
+{
+	struct {
+		ULONG Size;
+		USHORT Words[3];
+	} versioned;
+	ULONG pattern[3] = {0};
+
+	(void)state;
+	assert_int_equal(ALIGN_UP(17, ULONG64), 24);
+	assert_int_equal(ALIGN_UP_BY(4096, 4096), 4096);
+	assert_int_equal(ALIGN_DOWN(17, ULONG64), 16);
+	assert_int_equal(ALIGN_DOWN_BY(4095, 4096), 0);
+	assert_ptr_equal(ALIGN_UP_POINTER_BY(0x123456789abcULL, 4096), 0x12345678a000ULL);
+	assert_ptr_equal(ALIGN_DOWN_POINTER(0x123456789abfULL, ULONG64), 0x123456789ab8ULL);
+	assert_int_equal(RTL_NUMBER_OF_FIELD(__typeof__(versioned), Words), 3);
+	assert_true(RTL_CONTAINS_FIELD(&versioned, sizeof(versioned), Words));
+	assert_false(RTL_CONTAINS_FIELD(&versioned, 9, Words));
+	RtlFillMemoryUlong(pattern, 8, 0xabcd1234);
+	assert_int_equal(pattern[0] & pattern[1], 0xabcd1234);
+	assert_int_equal(pattern[2], 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sizes_and_addresses_are_rounded_to_powers_of_two),
 		cmocka_unit_test(bitmaps_do_as_a_row_of_bytes_does),
 		cmocka_unit_test(runs_are_found_by_place_or_by_length),
 		cmocka_unit_test(memory_is_compared_up_to_the_first_difference),
