@@ -38,14 +38,16 @@ BOOLEAN RtlIsZeroMemory(PVOID Buffer, SIZE_T Length) PLX_WIN_NAME(RtlIsZeroMemor
 #define RtlCopyDeviceMemory RtlCopyMemory
 
 /* Rounded to a multiple of a type's size or of a number, each a power of two. */
-#define ALIGN_DOWN_BY(length, alignment)          ((ULONG_PTR)(length) & ~((ULONG_PTR)(alignment)-1))
-#define ALIGN_UP_BY(length, alignment)            ALIGN_DOWN_BY((ULONG_PTR)(length) + (alignment)-1, alignment)
+#define ALIGN_DOWN_BY(n, alignment) ((ULONG_PTR)(n) & ~((ULONG_PTR)(alignment)-1))
+#define ALIGN_UP_BY(n, alignment)   ALIGN_DOWN_BY((ULONG_PTR)(n) + (alignment)-1, alignment)
+
 #define ALIGN_DOWN_POINTER_BY(address, alignment) ((PVOID)ALIGN_DOWN_BY(address, alignment))
 #define ALIGN_UP_POINTER_BY(address, alignment)   ((PVOID)ALIGN_UP_BY(address, alignment))
-#define ALIGN_DOWN(length, type)                  ALIGN_DOWN_BY(length, sizeof(type))
-#define ALIGN_UP(length, type)                    ALIGN_UP_BY(length, sizeof(type))
-#define ALIGN_DOWN_POINTER(address, type)         ALIGN_DOWN_POINTER_BY(address, sizeof(type))
-#define ALIGN_UP_POINTER(address, type)           ALIGN_UP_POINTER_BY(address, sizeof(type))
+
+#define ALIGN_DOWN(n, type)               ALIGN_DOWN_BY(n, sizeof(type))
+#define ALIGN_UP(n, type)                 ALIGN_UP_BY(n, sizeof(type))
+#define ALIGN_DOWN_POINTER(address, type) ALIGN_DOWN_POINTER_BY(address, sizeof(type))
+#define ALIGN_UP_POINTER(address, type)   ALIGN_UP_POINTER_BY(address, sizeof(type))
 
 #define SYSTEM_CACHE_ALIGNMENT_SIZE 64
 
