@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Ex: pool is in wdmpool.h, lookaside lists in wdmlook.h, interlocked lists in wdmxlist.h, locks
- * that wait in wdmlock.h, rundown protection in wdmrun.h, work items in wdmwork.h. What is raised
- * is in wdmseh.h; shared spin locks and local time are with those of Ke.
+ * that wait in wdmlock.h, rundown protection in wdmrun.h, work items in wdmwork.h, timers that the
+ * system allocates in wdmextimer.h. What is raised is in wdmseh.h; shared spin locks and local time
+ * are with those of Ke.
  */
 #ifndef PLX_WDK_WDMEX_H
 #define PLX_WDK_WDMEX_H
@@ -14,6 +15,7 @@
 #include "wdmlock.h"
 #include "wdmrun.h"
 #include "wdmwork.h"
+#include "wdmextimer.h"
 
 #ifdef __cplusplus
 extern "C" {
