@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The guest's end of an interoperability test: the same commands as ours (README.md), on
- * libibverbs, for one driver at a time over TCP. It does what perftest and the pingpongs cannot. It
- * judges nothing. Start with main().
+ * libibverbs, for one driver at a time over TCP. It does what perftest and the pingpongs cannot.
+ * With a DEVICE it only hands lines to guest_kernel.c. It judges nothing. Start with main().
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -285,14 +286,44 @@ meet_driver(int port)
 											       : 0;
 }
 
+/* Hand every line to a device, and what the device then says to the driver. */
+static int
+relay(const char *path)
+{
+	static char text[LINE_BYTES];
+	int device = open(path, O_RDWR);
+
+	if (device < 0)
+		return -1;
+	line_answer("ok");
+	while (fgets(text, sizeof(text), stdin) && strcmp(text, "quit\n") != 0) {
+		ssize_t n = (ssize_t)strlen(text);
+
+		if (write(device, text, (size_t)n) != n)
+			return -1;
+		n = read(device, text, sizeof(text));
+		if (n < 0 || write(STDOUT_FILENO, text, (size_t)n) != n)
+			return -1;
+	}
+	close(device);
+	return 0;
+}
+
 int
 main(int argc, char **argv)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
 
+	if (argc == 3) {
+		if (meet_driver(atoi(argv[1])) == 0 && relay(argv[2]) == 0)
+			return 0;
+		perror(argv[2]);
+		return 1;
+	}
 	srandom((unsigned int)time(NULL));
 	if (argc != 2 || !list || !list[0]) {
-		fprintf(stderr, "usage: %s PORT, where there is a verbs device\n", argv[0]);
+		fprintf(stderr, "usage: %s PORT [DEVICE], where there is a verbs device\n",
+			argv[0]);
 		return 2;
 	}
 	guest.device = ibv_open_device(list[0]);

@@ -19,8 +19,9 @@ area_id(const struct line *line)
 	return line_number(line, "mr", AREAS);
 }
 
-struct area *
-area_make(const struct line *line)
+/* The area that the command names, which is new; NULL: there is none, and was answered so. */
+static struct area *
+new_area(const struct line *line)
 {
 	uint64_t id = area_id(line), bytes = line_number(line, "bytes", 0);
 
@@ -28,14 +29,36 @@ area_make(const struct line *line)
 		line_answer("error mr is out of range or in use, or bytes is zero");
 		return NULL;
 	}
-	areas[id].memory = aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE);
-	if (!areas[id].memory) {
+	areas[id].bytes = bytes;
+	return &areas[id];
+}
+
+struct area *
+area_make(const struct line *line)
+{
+	struct area *area = new_area(line);
+
+	if (!area)
+		return NULL;
+	area->memory = aligned_alloc(PAGE, (area->bytes + PAGE - 1) / PAGE * PAGE);
+	if (!area->memory) {
 		line_answer("error no memory");
 		return NULL;
 	}
-	memset(areas[id].memory, 0, bytes);
-	areas[id].bytes = bytes;
-	return &areas[id];
+	memset(area->memory, 0, area->bytes);
+	return area;
+}
+
+struct area *
+area_lend(const struct line *line, uint8_t *memory)
+{
+	struct area *area = new_area(line);
+
+	if (!area)
+		return NULL;
+	area->memory = memory;
+	area->is_lent = true;
+	return area;
 }
 
 struct area *
@@ -52,7 +75,8 @@ area_of(const struct line *line)
 void
 area_drop(struct area *area)
 {
-	free(area->memory);
+	if (!area->is_lent)
+		free(area->memory);
 	memset(area, 0, sizeof(*area));
 }
 

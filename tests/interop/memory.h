@@ -16,6 +16,7 @@ enum {
 struct area {
 	uint8_t *memory; /* NULL: there is none */
 	uint64_t bytes;
+	bool is_lent; /* the memory is its owner's, who frees it */
 };
 
 /** The number that the command gives as `mr`; AREAS and above: none that may be. */
@@ -24,6 +25,9 @@ uint64_t area_id(const struct line *line);
 /** Make the area that the command names: `bytes` of zeros. NULL: it cannot be, and was answered so.
  */
 struct area *area_make(const struct line *line);
+
+/** The same, of `bytes` that somebody else has allocated. */
+struct area *area_lend(const struct line *line, uint8_t *memory);
 
 /** The area that the command names; NULL: it names none, and was answered so. */
 struct area *area_of(const struct line *line);

@@ -3,12 +3,14 @@
 import contextlib
 import pathlib
 import shutil
+import subprocess
 import time
 
 import cells
 import cm
 import datagrams
 import errors
+import fast
 import judge
 import marks
 import perftest
@@ -91,6 +93,7 @@ class Plan:
                 self.storms()
             self.end(ours)
             self.marks()
+            self.fast()
             if not self.arguments.smoke:
                 self.taps()
             self.rxe.program.close()
@@ -99,7 +102,11 @@ class Plan:
     def end(ours):
         """It gives everything back, and says so by its status."""
         ours.close()
-        if ours.process.wait(rig.PATIENCE):
+        try:
+            ours.process.wait(rig.PATIENCE)
+        except subprocess.TimeoutExpired:
+            ours.process.kill()
+        if ours.process.wait():
             raise Failed(f'ours ended with {ours.process.returncode}{ours.last_words()}')
 
     def marks(self):
@@ -118,6 +125,42 @@ class Plan:
                 judges.append(self.attempt(row, run.play, run.judge))
         self.end(ours)
         self.is_capable = False
+
+    def fast(self):
+        """NDK, and a consumer in the guest's kernel: regions registered by requests."""
+        kernel = None
+        for mtu, family in self.ways():
+            sizes = [mtu + 1] if self.arguments.smoke else [1, mtu + 1, 65536]
+            rows = [row for is_ours in (True, False) for op in fast.ways(is_ours) for size in sizes
+                    if (row := self.add('ndk', is_ours, op, size, mtu, family))]
+            if not rows:
+                continue
+            if not kernel:
+                kernel = fast.End(self.place.kernel(self.arguments.guest), rig.RXE)
+            self.place.run(f'ip link set eth0 mtu {ETH_MTU[mtu]}')
+            consumer = self.place.consumer(self.arguments.consumer, mtu)
+            self.mac = consumer.greeting.split('mac=')[1]
+            ours = fast.End(consumer, rig.OURS)
+            ours.ask('mr', mr=fast.PLAIN, bytes=fast.BYTES)
+            ours.ask('mr', mr=fast.FAST, bytes=fast.BYTES, fast=1)
+            with self.captured(f'ndk-{mtu}-v{family}', rows) as judges:
+                for row in rows:
+                    judges.append(self.register(row, ours, kernel))
+            self.end(consumer)
+            self.place.run(f'ip link set eth0 mtu {ETH_MTU[4096]}')
+        if kernel:
+            kernel.program.close()
+
+    def register(self, row, ours, kernel):
+        """Run one. Returns what judges it."""
+        ends = (ours, kernel) if row.is_ours_asking else (kernel, ours)
+        run = fast.Fast(*ends, row.is_ours_asking, row.op, row.size, row.mtu, row.family)
+
+        def play():
+            run.began = time.time()
+            run.play(judge.pattern)
+            run.over = time.time()
+        return self.attempt(row, play, run.judge)
 
     def taps(self):
         """The operations once more over net_tap, which carries path MTU 1024."""

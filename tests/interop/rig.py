@@ -25,6 +25,8 @@ OURS = {4: '10.77.0.100', 6: 'fd77::100'}
 RXE = {4: '10.77.0.1', 6: 'fd77::1'}
 HOST = '10.77.0.254'  # the kernel's, in the namespace: for what tools exchange over TCP
 PORT = 7000           # of the guest's program
+KERNEL_PORT = 7001    # of what speaks to the consumer in its kernel
+KERNEL = HERE / 'guest_kernel.c'
 TAP_NAME = 'dtap0'
 TAP = f'net_tap0,iface={TAP_NAME},mac=fixed'
 TAP_OURS = {4: '10.77.0.101', 6: 'fd77::101'}
@@ -181,22 +183,48 @@ class Rig:
 
     def ours(self, program, device=PACKET, addresses=None, more=()):
         addresses = addresses or OURS
-        near, far = socket.socketpair()
-        with self.inside():
-            process = subprocess.Popen(
-                [str(program), device, f'{addresses[4]}/24', f'{addresses[6]}/64',
-                 *more],
-                stdin=far, stdout=far, stderr=subprocess.PIPE, text=True)
-        far.close()
-        self.children.append(process)
+        near, process = self.start(program, [device, f'{addresses[4]}/24', f'{addresses[6]}/64',
+                                             *more])
         if 'tap' in device:  # which comes with the process
             wait_for('the tap', lambda: self.call('plug', TAP_NAME, check=False)[0] == 0)
         return Program('ours', near, process)
+
+    def start(self, program, words, environment=None):
+        """A program that speaks lines, in the namespace. Returns (its socket, the process)."""
+        near, far = socket.socketpair()
+        with self.inside():
+            process = subprocess.Popen([str(program), *words], stdin=far, stdout=far,
+                                       stderr=subprocess.PIPE, text=True, env=environment)
+        far.close()
+        self.children.append(process)
+        return near, process
+
+    def consumer(self, program, mtu):
+        """Ours, as a consumer of NDK; its adapter has a worker, and comes from a file."""
+        config = pathlib.Path(self.state, 'pollux.conf')
+        config.write_text(
+            f'adapters = ( {{ name = "ours"; device = "{PACKET}"; idle = "yield"; '
+            f'path_mtu = {mtu}; address = [ "{OURS[4]}/24", "{OURS[6]}/64" ]; }} );\n',
+            encoding='ascii')
+        return Program('ours', *self.start(program, ['ours'],
+                                           dict(os.environ, POLLUX_CONFIG=str(config))))
 
     def theirs(self, program, guest=1, seconds=3600):
         shutil.copy(program, pathlib.Path(self.state, 'share', str(guest), 'guest'))
         self.spawn(f'/share/guest {PORT} >/tmp/guest.log 2>&1', guest, seconds)
         return Program(f'guest {guest}', self.dial(f'10.77.0.{guest}', PORT))
+
+    def kernel(self, program, guest=1, seconds=3600):
+        """The consumer of verbs in a guest's kernel, behind the guest's program."""
+        self.call('module', str(KERNEL), seconds=300)
+        image = pathlib.Path(self.environment['RXE_IMAGE'], KERNEL.stem + '.ko')
+        share = pathlib.Path(self.state, 'share', str(guest))
+        shutil.copy(image, share)
+        shutil.copy(program, share / 'relay')
+        self.run(f'insmod /share/{image.name}', guest)
+        self.spawn(f'/share/relay {KERNEL_PORT} /dev/{KERNEL.stem} >/tmp/relay.log 2>&1', guest,
+                   seconds)
+        return Program(f"guest {guest}'s kernel", self.dial(f'10.77.0.{guest}', KERNEL_PORT))
 
     @contextlib.contextmanager
     def capture(self, path, guest=1):
