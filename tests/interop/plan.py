@@ -126,14 +126,15 @@ class Plan:
         self.end(ours)
         self.is_capable = False
 
+    # ---- regions registered by requests ----------------------------------------------------
+
     def fast(self):
-        """NDK, and a consumer in the guest's kernel: regions registered by requests."""
+        """NDK, and a consumer in the guest's kernel."""
         kernel = None
         for mtu, family in self.ways():
-            sizes = [mtu + 1] if self.arguments.smoke else [1, mtu + 1, 65536]
-            rows = [row for is_ours in (True, False) for op in fast.ways(is_ours) for size in sizes
-                    if (row := self.add('ndk', is_ours, op, size, mtu, family))]
-            if not rows:
+            groups = {wire: self.fast_rows(mtu, family, wire)
+                      for wire in self.fast_wires(mtu, family)}
+            if not any(groups.values()):
                 continue
             if not kernel:
                 kernel = fast.End(self.place.kernel(self.arguments.guest), rig.RXE)
@@ -143,24 +144,38 @@ class Plan:
             ours = fast.End(consumer, rig.OURS)
             ours.ask('mr', mr=fast.PLAIN, bytes=fast.BYTES)
             ours.ask('mr', mr=fast.FAST, bytes=fast.BYTES, fast=1)
-            with self.captured(f'ndk-{mtu}-v{family}', rows) as judges:
-                for row in rows:
-                    judges.append(self.register(row, ours, kernel))
+            for wire, rows in groups.items():
+                if rows:
+                    self.register_all(f'ndk-{wire_word(wire)}-{mtu}-v{family}', rows, ours, kernel)
             self.end(consumer)
             self.place.run(f'ip link set eth0 mtu {ETH_MTU[4096]}')
         if kernel:
             kernel.program.close()
 
-    def register(self, row, ours, kernel):
-        """Run one. Returns what judges it."""
-        ends = (ours, kernel) if row.is_ours_asking else (kernel, ours)
-        run = fast.Fast(*ends, row.is_ours_asking, row.op, row.size, row.mtu, row.family)
+    def fast_wires(self, mtu, family):
+        is_bad = (mtu, family) == storms.TOOL_WAY and not self.arguments.smoke
+        return ['clean', *(fast.WIRES if is_bad else [])]
 
-        def play():
-            run.began = time.time()
-            run.play(judge.pattern)
-            run.over = time.time()
-        return self.attempt(row, play, run.judge)
+    def fast_rows(self, mtu, family, wire):
+        sizes = [1, mtu + 1, 65536] if wire == 'clean' else [65536]
+        if self.arguments.smoke:
+            sizes = [mtu + 1]
+        rows = [self.add('ndk', is_ours, op, size, mtu, family, wire)
+                for is_ours in (True, False) for op in fast.ways(is_ours) for size in sizes]
+        return [row for row in rows if row]
+
+    def register_all(self, name, rows, ours, kernel):
+        wire = rows[0].wire
+        is_clean = wire == 'clean'
+        runs = [fast.Fast((ours, kernel) if row.is_ours_asking else (kernel, ours),
+                          row.is_ours_asking, row.op, row.size, row.mtu, row.family, is_clean)
+                for row in rows]
+        with self.captured(name, rows) as judges, \
+                contextlib.nullcontext() if is_clean else storms.raging(self.place, wire):
+            for row, run in zip(rows, runs):
+                judges.append(self.attempt(row, run.play, run.judge))
+            if not is_clean:
+                judges.append(lambda capture: storms.judge_wire(capture, runs))
 
     def taps(self):
         """The operations once more over net_tap, which carries path MTU 1024."""
