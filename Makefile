@@ -38,7 +38,7 @@ prepare-coverage prepare-fuzz prepare-perf:
 prepare-interop:
 	@tests/prepare test interop
 	tests/interop/rxe-guest build
-	tests/interop/rxe-guest module tests/interop/guest_kernel.c
+	tests/interop/rxe-guest module guest_kernel tests/interop/guest_kernel*.[ch]
 
 build/build.ninja: | prepare-test
 	meson setup build

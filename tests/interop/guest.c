@@ -2,7 +2,7 @@
  *
  * The guest's end of an interoperability test: the same commands as ours (README.md), on
  * libibverbs, for one driver at a time over TCP. It does what perftest and the pingpongs cannot.
- * With a DEVICE it only hands lines to guest_kernel.c. It judges nothing. Start with main().
+ * With a DEVICE it only hands lines to guest_kernel_device.c. It judges nothing. Start with main().
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -26,7 +26,7 @@ RXE = {4: '10.77.0.1', 6: 'fd77::1'}
 HOST = '10.77.0.254'  # the kernel's, in the namespace: for what tools exchange over TCP
 PORT = 7000           # of the guest's program
 KERNEL_PORT = 7001    # of what speaks to the consumer in its kernel
-KERNEL = HERE / 'guest_kernel.c'
+KERNEL = 'guest_kernel'
 TAP_NAME = 'dtap0'
 TAP = f'net_tap0,iface={TAP_NAME},mac=fixed'
 TAP_OURS = {4: '10.77.0.101', 6: 'fd77::101'}
@@ -216,13 +216,14 @@ class Rig:
 
     def kernel(self, program, guest=1, seconds=3600):
         """The consumer of verbs in a guest's kernel, behind the guest's program."""
-        self.call('module', str(KERNEL), seconds=300)
-        image = pathlib.Path(self.environment['RXE_IMAGE'], KERNEL.stem + '.ko')
+        parts = sorted(map(str, HERE.glob(f'{KERNEL}*.[ch]')))
+        self.call('module', KERNEL, *parts, seconds=300)
+        image = pathlib.Path(self.environment['RXE_IMAGE'], f'{KERNEL}.ko')
         share = pathlib.Path(self.state, 'share', str(guest))
         shutil.copy(image, share)
         shutil.copy(program, share / 'relay')
         self.run(f'insmod /share/{image.name}', guest)
-        self.spawn(f'/share/relay {KERNEL_PORT} /dev/{KERNEL.stem} >/tmp/relay.log 2>&1', guest,
+        self.spawn(f'/share/relay {KERNEL_PORT} /dev/{KERNEL} >/tmp/relay.log 2>&1', guest,
                    seconds)
         return Program(f"guest {guest}'s kernel", self.dial(f'10.77.0.{guest}', KERNEL_PORT))
 
