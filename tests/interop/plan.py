@@ -161,8 +161,7 @@ class Plan:
         if self.arguments.smoke:
             sizes = [mtu + 1]
         rows = [self.add('ndk', is_ours, op, size, mtu, family, wire)
-                for is_ours in (True, False)
-                for op in fast.ways(is_ours, self.arguments.smoke) for size in sizes]
+                for is_ours in (True, False) for op in fast.ways(is_ours) for size in sizes]
         return [row for row in rows if row]
 
     def register_all(self, name, rows, ours, kernel):
