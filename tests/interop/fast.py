@@ -22,7 +22,7 @@ LOCAL_WRITE = 1
 RIGHTS = LOCAL_WRITE | REMOTE_READ | REMOTE_WRITE
 WIRES = ['duplication 5 %', 'reordering']  # on which nothing is lost, and so no connection
 
-TRIES = 3
+TRIES = 5
 IO_TIMEOUT = '0xc00000b5'  # of NDK
 
 # name: (how the key dies, what then uses it)

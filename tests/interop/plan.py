@@ -157,7 +157,7 @@ class Plan:
         return ['clean', *(fast.WIRES if is_bad else [])]
 
     def fast_rows(self, mtu, family, wire):
-        sizes = [1, mtu + 1, 65536] if wire == 'clean' else [65536]
+        sizes = [1, mtu + 1, 65536] if wire == 'clean' else [4 * mtu + 1]
         if self.arguments.smoke:
             sizes = [mtu + 1]
         rows = [self.add('ndk', is_ours, op, size, mtu, family, wire)
