@@ -326,7 +326,7 @@ struct plx_bind {
 
 /** Post a work request that binds a window to part of a region, for the peer of this queue pair
  * only. The key may be sent to the peer as soon as this returns, because requests posted later are
- * sent later. Errors: as plx_post_send(); STATE (already bound), DENIED (rights or range) */
+ * sent later. Errors: as plx_post_send(); BUSY (already bound), DENIED (rights or range) */
 PLX_API enum plx_status plx_post_bind(struct plx_qp *qp, struct plx_mw *mw,
 				      const struct plx_bind *bind,
 				      struct plx_key *key) PLX_MUST_CHECK;

@@ -104,6 +104,9 @@ plx_post_bind(struct plx_qp *qp, struct plx_mw *mw, const struct plx_bind *bind,
 	pthread_mutex_lock(&adapter->lock);
 	status = plx_window_bind(adapter->mem, mw->window, &attr, &bound);
 	pthread_mutex_unlock(&adapter->lock);
+	/* not the queue pair's state */
+	if (status == PLX_STATE)
+		return PLX_BUSY;
 	if (status != PLX_OK)
 		return status;
 	status = plx_engine_qp_post_bind(qp, bind->wr_id, bind->flags, bound);

@@ -232,9 +232,11 @@ bind_locked(struct nd2_qp *qp, struct nd2_mr *mr, struct nd2_mw *mw, const struc
 	status = plx_post_bind(qp->qp, mw->mw, &bind, &key);
 	if (status == PLX_FULL)
 		return ND_NO_MORE_ENTRIES;
+	if (status == PLX_BUSY) /* bound already */
+		status = PLX_STATE;
 	if (status == PLX_STATE && !accepts_posts(qp))
 		return ND_CONNECTION_INVALID;
-	if (status != PLX_OK) /* STATE: bound already */
+	if (status != PLX_OK)
 		return nd2_call_status(status);
 	nd2_object_get(&mr->object);
 	*before = mw->bound;

@@ -248,6 +248,9 @@ windows_and_fast_regions_are_refused_by_their_status(void **state)
 		  STATUS_ACCESS_VIOLATION);
 	assert_nt(qp->NdkBind(a->qp, NULL, a->mr, posts.idle, a->arena + NDK_ARENA - 7, 8, 0),
 		  STATUS_ACCESS_VIOLATION);
+	/* bound already: close_posts() invalidates that binding */
+	assert_nt(qp->NdkBind(a->qp, NULL, a->mr, posts.window, a->arena, 8, 0),
+		  STATUS_INVALID_DEVICE_REQUEST);
 	assert_nt(qp->NdkInvalidate(a->qp, NULL, &a->mr->Header, 0), STATUS_INVALID_DEVICE_REQUEST);
 	assert_nt(qp->NdkInvalidate(a->qp, NULL, &posts.idle->Header, 0),
 		  STATUS_INVALID_DEVICE_REQUEST);
