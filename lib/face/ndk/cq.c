@@ -311,11 +311,11 @@ watch(struct ndk_cq *cq)
 		plx_session_queue_add(session, &session->cqs, &cq->queue);
 		return STATUS_SUCCESS;
 	}
-	/* TIMEOUT: it goes with its adapter */
-	(void)!plx_cq_destroy(cq->cq);
-	return STATUS_INSUFFICIENT_RESOURCES;
+	/* its adapter could not be closed with it */
+	return plx_cq_destroy(cq->cq) == PLX_TIMEOUT ? NDK_STALLED : STATUS_INSUFFICIENT_RESOURCES;
 }
 
+/* A stalled engine is asked again, for what is missing yet. */
 static NTSTATUS
 run_create(struct ndk_request *request)
 {
@@ -325,9 +325,11 @@ run_create(struct ndk_request *request)
 		.strict = true,
 		.context = cq->queue.id,
 	};
-	enum plx_status status =
-		plx_cq_create(ndk_session_for(request->object)->adapter, &options, &cq->cq);
+	enum plx_status status = PLX_OK;
 
+	if (cq->cq == NULL)
+		status =
+			plx_cq_create(ndk_session_for(request->object)->adapter, &options, &cq->cq);
 	return status == PLX_OK ? watch(cq) : ndk_call_status(status);
 }
 
