@@ -124,9 +124,10 @@ ndk_post(struct ndk_dispatcher *dispatcher, struct ndk_task *task)
 	first = plx_list_empty(&dispatcher->tasks);
 	plx_list_remove(&task->node);
 	plx_list_append(&dispatcher->tasks, &task->node);
-	pthread_mutex_unlock(&dispatcher->lock);
+	/* With the lock: once it is released the task may run, and end the dispatcher. */
 	if (first)
 		wake(dispatcher);
+	pthread_mutex_unlock(&dispatcher->lock);
 }
 
 void
