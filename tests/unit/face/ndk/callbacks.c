@@ -76,6 +76,39 @@ t1_every_pair_of_arms_waits_for_the_stronger(void **state)
 	}
 }
 
+static atomic_bool dispatcher_waits, dispatcher_may_go;
+
+static VOID
+holds_the_dispatcher(PVOID context)
+{
+	dispatcher_waits = true;
+	ndk_until(dispatcher_may_go);
+	ndk_on_closed(context);
+}
+
+/* The weaker arm has fired below, and the dispatcher has not seen it when the stronger comes. */
+static void
+t1_a_stronger_arm_is_satisfied_by_what_the_weaker_waited_for(void **state)
+{
+	struct ndk_pair *pair = ndk_pair_open(&(struct ndk_options){.two_cqs = true});
+	NDK_CQ *other = ndk_side_cq(&pair->b, 4);
+	struct ndk_done done = {0};
+
+	(void)state;
+	dispatcher_waits = dispatcher_may_go = false;
+	assert_nt(other->Dispatch->NdkCloseCq(&other->Header, holds_the_dispatcher, &done),
+		  STATUS_PENDING);
+	ndk_until(dispatcher_waits);
+	arm(&pair->b, NDK_CQ_NOTIFY_SOLICITED);
+	deliver(pair, 1, NDK_OP_FLAG_SEND_AND_SOLICIT_EVENT);
+	arm(&pair->b, NDK_CQ_NOTIFY_ANY);
+	dispatcher_may_go = true;
+	ndk_until(done.calls == 1);
+	assert_notified(&pair->b, 1);
+	ndk_expect(pair->b.receive_cq, 1, STATUS_SUCCESS);
+	ndk_pair_close(pair);
+}
+
 static void
 t3_many_completions_make_one_callback(void **state)
 {
@@ -372,6 +405,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(t1_every_pair_of_arms_waits_for_the_stronger),
+		cmocka_unit_test(t1_a_stronger_arm_is_satisfied_by_what_the_weaker_waited_for),
 		cmocka_unit_test(t3_many_completions_make_one_callback),
 		cmocka_unit_test(t4_what_nobody_was_told_of_satisfies_an_arm),
 		cmocka_unit_test(t5_what_a_callback_told_of_does_not),

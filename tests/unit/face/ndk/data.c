@@ -273,6 +273,29 @@ t27_a_token_that_cannot_be_invalidated_ends_the_connection(void **state)
 	}
 }
 
+/* READs have a number of their own, which a peer that leaves at once never agrees. */
+static void
+a_read_is_flushed_though_the_peer_never_completed(void **state)
+{
+	struct ndk_pair *pair = ndk_pair_new(NULL);
+	NDK_CONNECTOR *a = pair->a.connector;
+	NDK_SGE sge;
+
+	(void)state;
+	ndk_pair_request(pair);
+	ndk_pair_reply(pair);
+	ndk_end(a->Dispatch->NdkCloseConnector, a);
+	pair->a.connector = NULL;
+	assert_nt(ndk_status(STATUS_PENDING, &pair->accepted), STATUS_CONNECTION_ABORTED);
+	pair->b.qp->Dispatch->NdkFlush(pair->b.qp);
+	ndk_settle();
+	sge = ndk_sge(&pair->b, 0, 8);
+	assert_nt(pair->b.qp->Dispatch->NdkRead(pair->b.qp, (PVOID)1, &sge, 1, 0, 0, 0),
+		  STATUS_SUCCESS);
+	ndk_expect(pair->b.cq, 1, STATUS_CANCELLED);
+	ndk_pair_close(pair);
+}
+
 static void
 a_window_of_a_region_without_local_write_cannot_be_written(void **state)
 {
@@ -337,6 +360,58 @@ static UINT32
 token_of(NDK_MR *mr)
 {
 	return mr->Dispatch->NdkGetRemoteTokenFromMr(mr);
+}
+
+/* What was posted before it has its own result, though it is not acknowledged yet. */
+static void
+a_failed_registration_is_charged_to_itself(void **state)
+{
+	struct ndk_pair *pair = ndk_pair_open(NULL);
+	NDK_MR *mr = fast_region(&pair->a, true);
+
+	(void)state;
+	assert_nt(fast_register(&pair->a, 1, mr, 0, 1, NDK_OP_FLAG_ALLOW_REMOTE_READ),
+		  STATUS_SUCCESS);
+	ndk_expect(pair->a.cq, 1, STATUS_SUCCESS);
+	assert_nt(write_to(pair, 2, pair->b.token, pair->b.arena, 32768, NDK_OP_FLAG_DEFER),
+		  STATUS_SUCCESS);
+	/* it was not invalidated before */
+	assert_nt(fast_register(&pair->a, 3, mr, 0, 1, NDK_OP_FLAG_ALLOW_REMOTE_READ),
+		  STATUS_SUCCESS);
+	ndk_expect(pair->a.cq, 2, STATUS_SUCCESS);
+	ndk_expect(pair->a.cq, 3, STATUS_INVALID_DEVICE_REQUEST);
+	ndk_end(mr->Dispatch->NdkCloseMr, mr);
+	ndk_pair_close(pair);
+}
+
+/* ... one of another domain, which a peer of that domain may invalidate */
+static void
+t27_a_token_of_another_domain_ends_the_connection(void **state)
+{
+	struct ndk_pair *pair = ndk_pair_open(NULL), *other = ndk_pair_open(NULL);
+	NDK_MR *mr = fast_region(&other->b, true);
+
+	(void)state;
+	assert_nt(fast_register(&other->b, 1, mr, 0, 1, NDK_OP_FLAG_ALLOW_REMOTE_WRITE),
+		  STATUS_SUCCESS);
+	ndk_expect(other->b.cq, 1, STATUS_SUCCESS);
+	ndk_post_receive(&pair->b, 1, 0, 64);
+	send_and_invalidate(&pair->a, 2, token_of(mr));
+	ndk_expect(pair->b.cq, 1, STATUS_REMOTE_RESOURCES);
+	ndk_expect(pair->a.cq, 2, STATUS_IO_TIMEOUT);
+	ndk_until(pair->a.disconnected == 1 && pair->b.disconnected == 1);
+	/* it is alive still */
+	other->a.arena[0] = 7;
+	assert_nt(write_to(other, 3, token_of(mr), other->b.arena, 8, 0), STATUS_SUCCESS);
+	ndk_expect(other->a.cq, 3, STATUS_SUCCESS);
+	assert_int_equal(other->b.arena[0], 7);
+	ndk_post_receive(&other->b, 4, 8192, 64);
+	send_and_invalidate(&other->a, 5, token_of(mr));
+	ndk_expect(other->b.cq, 4, STATUS_SUCCESS);
+	ndk_expect(other->a.cq, 5, STATUS_SUCCESS);
+	ndk_end(mr->Dispatch->NdkCloseMr, mr);
+	ndk_pair_close(other);
+	ndk_pair_close(pair);
 }
 
 /* The token is known at once, and valid for whatever is posted later. */
@@ -623,6 +698,9 @@ main(void)
 		cmocka_unit_test(t25_silent_deferred_requests_leave_with_the_last),
 		cmocka_unit_test(t26_a_send_invalidates_a_window),
 		cmocka_unit_test(t27_a_token_that_cannot_be_invalidated_ends_the_connection),
+		cmocka_unit_test(t27_a_token_of_another_domain_ends_the_connection),
+		cmocka_unit_test(a_failed_registration_is_charged_to_itself),
+		cmocka_unit_test(a_read_is_flushed_though_the_peer_never_completed),
 		cmocka_unit_test(a_window_of_a_region_without_local_write_cannot_be_written),
 		cmocka_unit_test(t26_a_send_invalidates_a_fast_region),
 		cmocka_unit_test(t28_a_token_is_valid_for_the_next_request),
