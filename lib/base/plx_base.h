@@ -131,6 +131,7 @@ enum plx_mutant {
 	PLX_MUTANT_CM_STRANGER_ENDS_IT,    /* a REQ that names a connected QP ends its connection */
 	PLX_MUTANT_NDK_CQ_NOT_HELD,        /* a queue pair does not hold its completion queues */
 	PLX_MUTANT_NDK_REGION_NOT_HELD,    /* a window does not hold the region it is bound to */
+	PLX_MUTANT_NDK_PAUSE_IGNORED,      /* a paused listener takes requests */
 	PLX_MUTANT_NDK_CLOSE_TOLD_TWICE,   /* a close completes twice */
 	PLX_MUTANT_NDK_CLOSE_NO_FLUSH,     /* closing a queue pair forgets its requests */
 	PLX_MUTANT_NDK_DONE_TWICE,         /* a request that has failed completes twice */

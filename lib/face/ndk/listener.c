@@ -44,7 +44,8 @@ accept_request(struct ndk_listener *listener, const struct plx_connector_event *
 {
 	struct ndk_connector *connector;
 
-	if (atomic_load(&listener->paused) || !ndk_hold(&listener->object))
+	if ((atomic_load(&listener->paused) && !PLX_MUTANT(NDK_PAUSE_IGNORED)) ||
+	    !ndk_hold(&listener->object))
 		return false;
 	connector = ndk_connector_make(listener->object.adapter);
 	if (connector == NULL) {

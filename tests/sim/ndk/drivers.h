@@ -71,7 +71,9 @@ struct thing {
 	struct half *half; /* NULL: the driver's own */
 	uint32_t serial;
 	uint8_t kind, life;
-	bool told; /* a connector: its peer has left */
+	bool told;             /* a connector: its peer has left */
+	bool paused;           /* a listener is, */
+	uint64_t paused_turns; /* ... and tells of no request after these turns */
 	NDK_OBJECT_HEADER *object;
 	NDK_FN_CLOSE_OBJECT close;
 	struct thing *of[DRIVERS_ANTECEDENTS]; /* what it holds */

@@ -103,6 +103,9 @@ on_request(PVOID context, NDK_CONNECTOR *request)
 	struct hello hello;
 	struct half *half;
 
+	/* what had come before the pause is told of in the next turns */
+	sim_must(world_of(driver), !listener->paused || driver->turns <= listener->paused_turns,
+		 "N10", "listener %u is paused, and tells of a request", listener->serial);
 	connector->object = &request->Header;
 	connector->close = request->Dispatch->NdkCloseConnector;
 	connector->life = LIFE_OPEN;
@@ -147,7 +150,24 @@ make_listener(struct driver *driver)
 	ask_returned(ask, out->Dispatch->NdkListen(out, &at.any, bytes, ask_on_done, ask));
 }
 
-/* A listener comes, or it goes and another comes. */
+/* Returns: whether the listener stays, paused or resumed */
+static bool
+pause_or_resume(struct driver *driver)
+{
+	struct thing *thing = driver->listener;
+	NDK_LISTENER *listener;
+
+	if (thing == NULL || thing->life != LIFE_OPEN ||
+	    !draw_percent(&driver->prng, thing->paused ? 80 : 30))
+		return false;
+	listener = (NDK_LISTENER *)(void *)thing->object;
+	listener->Dispatch->NdkControlConnectEvents(listener, !thing->paused);
+	thing->paused = !thing->paused;
+	thing->paused_turns = driver->turns + DRIVERS_WAKE_TURNS;
+	return true;
+}
+
+/* A listener comes, or it goes and another comes, or it is paused for a while. */
 void
 join_listen(struct driver *driver)
 {
@@ -161,9 +181,11 @@ join_listen(struct driver *driver)
 	}
 	driver_enter(driver);
 	driver->in_step = true;
-	if (driver->listener != NULL && driver->listener->life == LIFE_OPEN)
-		thing_close(driver->listener);
-	make_listener(driver);
+	if (!pause_or_resume(driver)) {
+		if (driver->listener != NULL && driver->listener->life == LIFE_OPEN)
+			thing_close(driver->listener);
+		make_listener(driver);
+	}
 	driver->in_step = false;
 	driver_turn_soon(driver);
 	heap_push(world, world->now + draw_log(&driver->prng, PLX_MSEC, 20 * PLX_SEC), SIM_EV_CLOSE,
