@@ -72,6 +72,7 @@ fill_info(struct plx_adapter *adapter)
 	info->message_max = PLX_MESSAGE_MAX;
 	info->udp_port = PLX_ROCE_PORT;
 	info->interface_index = adapter->options.interface_index;
+	info->dispatcher_core = adapter->options.dispatcher_core;
 }
 
 /* Append DPDK's own message about a device that does not open, if there is room. */

@@ -70,6 +70,8 @@ const struct settings_field settings_fields[] = {
 	 SIZE(disconnect_grace_ms), 0, SETTINGS_DISCONNECT_GRACE_MAX, NULL},
 	{"interface_index", SETTINGS_NUMBER, OFFSET(interface_index), SIZE(interface_index), 1,
 	 PLX_INTERFACE_MAX, NULL},
+	{"dispatcher_core", SETTINGS_NUMBER, OFFSET(dispatcher_core), SIZE(dispatcher_core), -1,
+	 SETTINGS_CORE_MAX, NULL},
 };
 
 const uint32_t settings_field_count = PLX_COUNT_OF(settings_fields);

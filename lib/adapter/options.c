@@ -73,6 +73,7 @@ plx_adapter_options_init(struct plx_adapter_options *options)
 {
 	memset(options, 0, sizeof(*options));
 	options->core = -1;
+	options->dispatcher_core = -1;
 	options->disconnect_grace_ms = DISCONNECT_GRACE_DEFAULT;
 }
 

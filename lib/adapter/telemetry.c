@@ -137,6 +137,7 @@ describe_adapter(struct plx_adapter *adapter, void *context)
 	rte_tel_data_add_dict_u64(answer, "path_mtu", info.path_mtu);
 	rte_tel_data_add_dict_u64(answer, "vlan", info.vlan);
 	rte_tel_data_add_dict_u64(answer, "interface_index", info.interface_index);
+	rte_tel_data_add_dict_int(answer, "dispatcher_core", info.dispatcher_core);
 	if (*adapter->dma_refused_why)
 		rte_tel_data_add_dict_string(answer, "dma_refused_why", adapter->dma_refused_why);
 	add_addresses(answer, adapter);

@@ -86,6 +86,8 @@ struct plx_adapter_options {
 	 * WskOpenNdkAdapter), and unique in the configuration file; 0: none. The file's always have
 	 * one */
 	uint32_t interface_index;
+	/* of the thread that ND2 and NDK make their callbacks on, in worker mode; -1: any */
+	int dispatcher_core;
 };
 
 /** Set defaults: worker mode, any core, idle by spinning, a disconnect grace of 10 ms, no address.
@@ -158,6 +160,7 @@ struct plx_adapter_info {
 	uint64_t message_max;
 	uint16_t udp_port;
 	uint32_t interface_index; /* 0: none */
+	int dispatcher_core;      /* as in the options */
 };
 
 /** Describe the adapter and its limits. Threads: any. */

@@ -361,6 +361,7 @@ start_thread(struct plx_session_dispatch *dispatch)
 {
 	struct epoll_event doorbell = {.events = EPOLLIN, .data.u64 = UINT64_MAX};
 	struct plx_session *session = dispatch->session;
+	int core = session->info.dispatcher_core;
 	char name[16];
 
 	dispatch->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -374,7 +375,13 @@ start_thread(struct plx_session_dispatch *dispatch)
 	    plx_session_watch_add(session, &dispatch->async) != PLX_OK)
 		return PLX_FULL;
 	snprintf(name, sizeof(name), "%.3s-%.11s", session->hooks->name, session->name);
-	return plx_session_thread_start(&dispatch->thread, session, name) ? PLX_OK : PLX_FULL;
+	if (plx_session_thread_start(&dispatch->thread, session, name, core))
+		return PLX_OK;
+	if (core < 0)
+		return PLX_FULL;
+	session_log(session, "adapter %s: its dispatcher cannot run on dispatcher_core = %d",
+		    session->name, core);
+	return PLX_NO_DEVICE;
 }
 
 enum plx_status

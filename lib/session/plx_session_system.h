@@ -37,10 +37,11 @@ struct plx_session_thread {
  * Start the thread of a session, which calls plx_session_turn() until that returns false. It
  * handles no signals.
  * @param name of the thread, at most 15 bytes
- * Returns: false: the system has no thread left
+ * @param core on which it runs; -1: any
+ * Returns: false: the system has no thread left, or the process may not use that core
  */
 bool plx_session_thread_start(struct plx_session_thread *thread, struct plx_session *session,
-			      const char *name) PLX_MUST_CHECK;
+			      const char *name, int core) PLX_MUST_CHECK;
 /** Wait until it has ended, if it was started. */
 void plx_session_thread_join(struct plx_session_thread *thread);
 

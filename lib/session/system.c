@@ -82,14 +82,24 @@ run(void *session)
 /* The program's threads handle signals. */
 bool
 plx_session_thread_start(struct plx_session_thread *thread, struct plx_session *session,
-			 const char *name)
+			 const char *name, int core)
 {
+	pthread_attr_t attributes;
 	sigset_t all, old;
+	cpu_set_t cores;
 
+	if (pthread_attr_init(&attributes))
+		return false;
+	CPU_ZERO(&cores);
+	if (core >= 0)
+		CPU_SET((size_t)core, &cores);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	thread->running = pthread_create(&thread->id, NULL, run, session) == 0;
+	thread->running = (core < 0 ||
+			   pthread_attr_setaffinity_np(&attributes, sizeof(cores), &cores) == 0) &&
+			  pthread_create(&thread->id, &attributes, run, session) == 0;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attributes);
 	if (thread->running)
 		(void)pthread_setname_np(thread->id, name);
 	return thread->running;

@@ -132,11 +132,11 @@ plx_session_timer_close(int fd)
 
 bool
 plx_session_thread_start(struct plx_session_thread *thread, struct plx_session *session,
-			 const char *name)
+			 const char *name, int core)
 {
 	struct driver *driver = driver_current();
 
-	(void)name;
+	(void)name, (void)core;
 	driver->session = session;
 	driver->thread = thread;
 	thread->running = true;

@@ -157,7 +157,8 @@ the_shipped_file_explains_every_setting(void **state)
 					       "ecn",
 					       "start_timeout_ms",
 					       "disconnect_grace_ms",
-					       "interface_index"};
+					       "interface_index",
+					       "dispatcher_core"};
 	char line[256], before[256] = "";
 	bool explained[sizeof(settings) / sizeof(settings[0])] = {false};
 	FILE *file = fopen(shipped, "r");
@@ -194,6 +195,7 @@ what_is_left_out_has_its_default(void **state)
 	plx_adapter_options_init(&plain);
 	assert_int_equal(options.mode, PLX_MODE_WORKER);
 	assert_int_equal(options.core, -1);
+	assert_int_equal(options.dispatcher_core, -1);
 	assert_int_equal(options.idle, PLX_IDLE_SPIN);
 	assert_int_equal(options.path_mtu, plain.path_mtu);
 	assert_int_equal(options.qps, plain.qps);
@@ -213,7 +215,7 @@ every_choice_and_limit_can_be_set(void **state)
 			"queue_depth = 32768; "
 			"keys = 1048575; packets = 1048576; vlan = 4094; dscp = 63; ecn = true;\n"
 			"start_timeout_ms = 600000; disconnect_grace_ms = 0;\n"
-			"interface_index = 16777215;\n" TAIL);
+			"interface_index = 16777215; dispatcher_core = 1023;\n" TAIL);
 	setenv("POLLUX_CONFIG", "all.conf", 1);
 	assert_int_equal(plx_adapter_options_load("a", &options, &why), PLX_OK);
 	assert_int_equal(options.mode, PLX_MODE_INLINE);
@@ -232,6 +234,7 @@ every_choice_and_limit_can_be_set(void **state)
 	assert_int_equal(options.start_timeout_ms, 600000);
 	assert_int_equal(options.disconnect_grace_ms, 0);
 	assert_int_equal(options.interface_index, PLX_INTERFACE_MAX);
+	assert_int_equal(options.dispatcher_core, 1023);
 }
 
 /* ---- where it is ---- */
@@ -311,6 +314,7 @@ a_number_out_of_range_is_refused(void **state)
 		{"start_timeout_ms", 0, 600001, 1, 600000},
 		{"disconnect_grace_ms", -1, 60001, 0, 60000},
 		{"interface_index", 0, 16777216, 1, 16777215},
+		{"dispatcher_core", -2, 1024, -1, 1023},
 	};
 	char setting[96], sentence[192];
 

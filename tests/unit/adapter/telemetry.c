@@ -114,6 +114,7 @@ an_adapter_shows_what_it_is_and_counts(void **state)
 	has(answer, "\"link\":\"up\"");
 	has(answer, "\"path_mtu\":4096");
 	has(answer, "\"interface_index\":77");
+	has(answer, "\"dispatcher_core\":-1");
 	has(answer, "\"addresses\":[\"10.0.0.1/24\",\"fd00::1/64\"]");
 	has(answer, "\"pds\":1");
 	has(answer, "\"cqs\":1");

@@ -22,7 +22,14 @@ static const char config[] =
 	"  { name = \"s1\"; device = \"net_wire0,end=1\"; worker = \"s\"; idle = \"yield\";\n"
 	"    packets = 4096; address = [ \"10.79.1.2/24\" ]; },\n"
 	"  { name = \"in\"; device = \"net_wire1,end=0\"; mode = \"inline\";\n"
-	"    packets = 4096; address = [ \"10.79.2.1/24\" ]; });\n";
+	"    packets = 4096; address = [ \"10.79.2.1/24\" ]; },\n"
+	"  { name = \"pinned\"; device = \"net_wire2,end=0\"; dispatcher_core = %d; idle = "
+	"\"yield\";\n"
+	"    packets = 4096; address = [ \"10.79.3.1/24\" ]; },\n"
+	"  { name = \"far\"; device = \"net_wire2,end=1\"; dispatcher_core = 1023; idle = "
+	"\"yield\";\n"
+	"    packets = 4096; address = [ \"10.79.3.2/24\" ]; });\n";
+static int own_core; /* one that this process may use: `pinned` has it */
 
 static const struct plx_ip address_s1 = {.version = 4, .v = {10, 79, 1, 2}};
 
@@ -181,11 +188,11 @@ adapters_are_found_by_address(void **state)
 
 	(void)state;
 	assert_int_equal(plx_session_names_read(&names, &why), PLX_OK);
-	assert_int_equal(names.n, 3);
+	assert_int_equal(names.n, 5);
 	assert_string_equal(names.name[2], "in");
 	free(names.name);
 	assert_int_equal(plx_session_directory_read(&directory, &why), PLX_OK);
-	assert_int_equal(directory.n, 4);
+	assert_int_equal(directory.n, 6);
 	assert_string_equal(plx_session_directory_find(&directory, &address_s1), "s1");
 	assert_null(plx_session_directory_find(&directory, &stranger));
 	plx_session_directory_free(&directory);
@@ -195,6 +202,8 @@ adapters_are_found_by_address(void **state)
 
 struct watched {
 	struct plx_session_watch watch;
+	cpu_set_t cores; /* of the thread that called */
+	char name[16];   /* ... and its name */
 	atomic_int readies;
 };
 
@@ -205,6 +214,8 @@ ready(struct plx_session_watch *watch)
 	uint64_t count;
 
 	(void)!read(watch->fd, &count, sizeof(count));
+	pthread_getaffinity_np(pthread_self(), sizeof(watched->cores), &watched->cores);
+	pthread_getname_np(pthread_self(), watched->name, sizeof(watched->name));
 	atomic_fetch_add(&watched->readies, 1);
 }
 
@@ -237,6 +248,41 @@ a_watch_is_called_until_it_is_removed(void **state)
 	plx_session_put(session);
 	close(watched.watch.fd);
 	close(other.watch.fd);
+}
+
+static void
+see_dispatcher(const char *adapter, struct watched *watched)
+{
+	struct plx_session *session = must_get(adapter);
+
+	*watched = (struct watched){.watch = {.fd = eventfd(0, EFD_NONBLOCK), .ready = ready}};
+	assert_int_equal(plx_session_watch_add(session, &watched->watch), PLX_OK);
+	ring(watched->watch.fd);
+	test_until(atomic_load(&watched->readies) == 1, usleep(100));
+	plx_session_watch_remove(session, &watched->watch);
+	plx_session_put(session);
+	close(watched->watch.fd);
+}
+
+static void
+a_dispatcher_runs_where_it_is_told_to(void **state)
+{
+	struct plx_session *session;
+	struct watched watched;
+	cpu_set_t own;
+
+	(void)state;
+	see_dispatcher("pinned", &watched);
+	assert_int_equal(CPU_COUNT(&watched.cores), 1);
+	assert_true(CPU_ISSET((size_t)own_core, &watched.cores));
+	assert_string_equal(watched.name, "tst-pinned");
+	see_dispatcher("s0", &watched);
+	pthread_getaffinity_np(pthread_self(), sizeof(own), &own);
+	assert_true(CPU_EQUAL(&watched.cores, &own));
+	memset(&seen, 0, sizeof(seen));
+	assert_int_equal(plx_session_get("far", &hooks, &session), PLX_NO_DEVICE);
+	assert_string_equal(seen.logged,
+			    "adapter far: its dispatcher cannot run on dispatcher_core = 1023");
 }
 
 static void
@@ -467,6 +513,7 @@ main(void)
 		cmocka_unit_test(what_cannot_be_opened_leaves_nothing),
 		cmocka_unit_test(adapters_are_found_by_address),
 		cmocka_unit_test(a_watch_is_called_until_it_is_removed),
+		cmocka_unit_test(a_dispatcher_runs_where_it_is_told_to),
 		cmocka_unit_test(a_pump_calls_every_watch_in_inline_mode),
 		cmocka_unit_test(a_queue_hears_its_own_events),
 		cmocka_unit_test(a_subscriber_hears_of_its_connector),
@@ -476,7 +523,8 @@ main(void)
 	static char path[] = "/tmp/session-test-XXXXXX";
 	int fd = mkstemp(path), failures;
 
-	if (fd < 0 || write(fd, config, sizeof(config) - 1) != (ssize_t)sizeof(config) - 1)
+	own_core = sched_getcpu();
+	if (fd < 0 || own_core < 0 || dprintf(fd, config, own_core) < 0)
 		return 2;
 	close(fd);
 	setenv("POLLUX_CONFIG", path, 1);
