@@ -182,7 +182,8 @@ BENCH_ARGS ?=
 
 .PHONY: bench
 bench: prepare-test build-release/build.ninja ## every promised figure beside its yardstick; 5 min
-	ninja -C build-release apps/ndperf/ndperf tests/bench/bench-nd2-regions
+	ninja -C build-release apps/ndperf/ndperf tests/bench/bench-nd2-regions \
+		tests/bench/bench-ndk-wakeup
 	tests/bench/run build-release/apps/ndperf/ndperf --json build/bench.json $(BENCH_ARGS)
 
 # ---- housekeeping --------------------------------------------------------------------------

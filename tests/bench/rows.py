@@ -201,6 +201,16 @@ def registering():
         processes=6)
 
 
+def waking():
+    """A callback of NDK, what calls it, and its arm, in polled round trips, which take turns with
+    round trips by callbacks: half of what those take longer."""
+    call = Call('wake-up', (), 'tests/bench/bench-ndk-wakeup')
+    price, polled = (Figure('wake-up', op, 'latency', 8, api='ndk') for op in ('wake-up', 'send'))
+    return Group('waking by NDK', (call,), (
+        Row('price of a wake-up by NDK, in polled round trips', 'ns', price, polled, 20.0, True),),
+        processes=3)
+
+
 def losses():
     """What is left of the goodput when packets vanish, in both directions."""
     same = ('--op', 'write', '--test', 'bandwidth', '--size', '64K')
@@ -268,5 +278,5 @@ def groups():
     """Everything, in the order of the table."""
     return (embedded_link(), rates('rate', 'two cores', 0.35),
             rates('rate1', 'one core', 0.30, '--one-core'), single_posts(), bandwidths(),
-            round_trips(), memif(), shared_worker(), *overhead(), registering(), losses(), floods(),
-            floors())
+            round_trips(), memif(), shared_worker(), *overhead(), registering(), waking(),
+            losses(), floods(), floors())
