@@ -88,10 +88,13 @@ TSAN_WSK = adapters address_info client netio
 STORM = tests/clients/storm
 storm_for = ND2_PROVIDER=$(CURDIR)/$(2)/lib/face/nd2/shared/libpollux-nd2.so \
 	tests/own tests/clients/storm/storm.conf $(2)/$(STORM) 10.78.6.1 10.78.6.2 $(1)
+# The driver of NDKPI, likewise, and its host.
+STORAGE = apps/ndkhost/ndkhost tests/clients/storage.so
+storage_for = tests/clients/storage/run $(addprefix $(2)/,$(STORAGE)) tests/clients/storage/storage.conf $(1)
 
 .PHONY: tsan
 tsan: prepare-test build-tsan/build.ninja ## rings, engine, sessions, ND2 and NDK between threads under ThreadSanitizer; minutes
-	ninja -C build-tsan tests/tsan/crowd tests/unit/engine/ring/ring_threads tests/unit/proto/mem/mem_threads $(STORM) \
+	ninja -C build-tsan tests/tsan/crowd tests/unit/engine/ring/ring_threads tests/unit/proto/mem/mem_threads $(STORM) $(STORAGE) \
 		tests/unit/session/session_session \
 		$(addprefix tests/unit/windows/objects/objects_,$(TSAN_OBJECTS)) $(addprefix tests/unit/face/nd2/nd2_,$(TSAN_ND2)) \
 		$(addprefix tests/unit/windows/ke/ke_,$(TSAN_KE)) \
@@ -113,14 +116,18 @@ tsan: prepare-test build-tsan/build.ninja ## rings, engine, sessions, ND2 and ND
 		$(addprefix ke_,$(TSAN_KE)) $(addprefix ex_,$(TSAN_EX)) $(addprefix io_,$(TSAN_IO)) wdk_seh $(addprefix ndk_,$(TSAN_NDK)) \
 		$(addprefix wsk_,$(TSAN_WSK))
 	$(TSAN_WITH) $(call storm_for,10,build-tsan)
+	$(TSAN_WITH) $(call storage_for,10,build-tsan)
 
 .PHONY: storm
-storm: prepare-test build/build.ninja build-asan/build.ninja build-tsan/build.ninja ## connections of ND2 come and go: plain, ASan, TSan; SECONDS=60
+storm: prepare-test build/build.ninja build-asan/build.ninja build-tsan/build.ninja ## connections of ND2 and NDK come and go: plain, ASan, TSan; SECONDS=60
 	for dir in build build-asan build-tsan; do \
-		ninja -C $$dir $(STORM) || exit 1; done
+		ninja -C $$dir $(STORM) $(STORAGE) || exit 1; done
 	$(call storm_for,$(SECONDS),build)
+	$(call storage_for,$(SECONDS),build)
 	ASAN_OPTIONS=$(ASAN) UBSAN_OPTIONS=$(UBSAN) $(call storm_for,$(SECONDS),build-asan)
+	ASAN_OPTIONS=$(ASAN) UBSAN_OPTIONS=$(UBSAN) $(call storage_for,$(SECONDS),build-asan)
 	$(TSAN_WITH) $(call storm_for,$(SECONDS),build-tsan)
+	$(TSAN_WITH) $(call storage_for,$(SECONDS),build-tsan)
 
 .PHONY: company
 company: prepare-test build/build.ninja ## two clients of ND2: seven million messages, 1,000 connections; over memif
