@@ -95,6 +95,7 @@ storage_for = tests/clients/storage/run $(addprefix $(2)/,$(STORAGE)) tests/clie
 .PHONY: tsan
 tsan: prepare-test build-tsan/build.ninja ## rings, engine, sessions, ND2 and NDK between threads under ThreadSanitizer; minutes
 	ninja -C build-tsan tests/tsan/crowd tests/unit/engine/ring/ring_threads tests/unit/proto/mem/mem_threads $(STORM) $(STORAGE) \
+		$(addprefix tests/clients/,unload.so unload_host) \
 		tests/unit/session/session_session \
 		$(addprefix tests/unit/windows/objects/objects_,$(TSAN_OBJECTS)) $(addprefix tests/unit/face/nd2/nd2_,$(TSAN_ND2)) \
 		$(addprefix tests/unit/windows/ke/ke_,$(TSAN_KE)) \
@@ -117,6 +118,7 @@ tsan: prepare-test build-tsan/build.ninja ## rings, engine, sessions, ND2 and ND
 		$(addprefix wsk_,$(TSAN_WSK))
 	$(TSAN_WITH) $(call storm_for,10,build-tsan)
 	$(TSAN_WITH) $(call storage_for,10,build-tsan)
+	$(TSAN_WITH) build-tsan/tests/clients/unload_host build-tsan/tests/clients/unload.so
 
 .PHONY: storm
 storm: prepare-test build/build.ninja build-asan/build.ninja build-tsan/build.ninja ## connections of ND2 and NDK come and go: plain, ASan, TSan; SECONDS=60

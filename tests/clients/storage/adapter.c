@@ -62,6 +62,12 @@ FindInterface(_In_ const SOCKADDR_INET *Address, _Out_ NET_IFINDEX *Index)
 	return Status;
 }
 
+VOID
+AdapterClose(PSTORAGE_SIDE Side)
+{
+	Ndk.WskCloseNdkAdapter(Wsk.Client, Side->Adapter);
+}
+
 NTSTATUS
 SideOpen(PSTORAGE_SIDE Side)
 {
@@ -76,7 +82,7 @@ SideOpen(PSTORAGE_SIDE Side)
 		return Status;
 	CREATE_AND_WAIT(Status, Side->Pd, Side->Adapter->Dispatch->NdkCreatePd, Side->Adapter);
 	if (!NT_SUCCESS(Status))
-		Ndk.WskCloseNdkAdapter(Wsk.Client, Side->Adapter);
+		AdapterClose(Side);
 	return Status;
 }
 
@@ -84,6 +90,5 @@ VOID
 SideClose(PSTORAGE_SIDE Side)
 {
 	CloseAndWait(Side->Pd->Dispatch->NdkClosePd, &Side->Pd->Header);
-	/* the unload point: nothing of this adapter calls the driver after it */
-	Ndk.WskCloseNdkAdapter(Wsk.Client, Side->Adapter);
+	AdapterClose(Side);
 }

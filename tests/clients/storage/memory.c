@@ -116,6 +116,9 @@ CanaryCheck(const UCHAR *Memory, ULONG Bytes)
 {
 	ULONG Changed = 0, i;
 
+	/* all bytes are the first one */
+	if (Bytes == 0 || (Memory[0] == CANARY && RtlEqualMemory(Memory, Memory + 1, Bytes - 1)))
+		return 0;
 	for (i = 0; i < Bytes; i++)
 		Changed += Memory[i] != CANARY;
 	return Changed;

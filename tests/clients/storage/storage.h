@@ -71,6 +71,9 @@ VOID ProviderClose(VOID);
 /* The adapter that has the side's address. */
 NTSTATUS SideOpen(_Inout_ PSTORAGE_SIDE Side);
 VOID SideClose(_Inout_ PSTORAGE_SIDE Side);
+/* The unload point: nothing of the adapter calls the driver after it. Waits for what was made from
+ * it to be closed. */
+VOID AdapterClose(_Inout_ PSTORAGE_SIDE Side);
 
 /* ---- memory.c ---- */
 
