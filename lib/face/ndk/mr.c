@@ -173,13 +173,21 @@ static const NDK_MR_DISPATCH table = {
 
 /* ---- lifetime ---- */
 
+/* BUSY: a window is bound to it, until that is closed, bound elsewhere or invalidated, which a peer
+ * may do without a word to us. A window that is being closed is unbound before its close is
+ * complete, and may have been bound to this one. */
 static enum plx_status
 teardown(struct ndk_object *object)
 {
 	struct ndk_mr *mr = plx_list_entry(object, struct ndk_mr, object);
 
-	/* never BUSY: windows hold their regions */
-	return deregister(mr) == PLX_TIMEOUT ? PLX_TIMEOUT : PLX_OK;
+	enum plx_status status = PLX_BUSY;
+
+	if (atomic_load(&mr->pd->closing_windows) == 0 || PLX_MUTANT(NDK_REGION_NOT_HELD))
+		status = deregister(mr);
+	if (status == PLX_BUSY && !PLX_MUTANT(NDK_REGION_NOT_HELD))
+		return status;
+	return status == PLX_TIMEOUT ? status : PLX_OK;
 }
 
 static void

@@ -26,19 +26,26 @@ teardown(struct ndk_object *object)
 }
 
 static void
+close_window(struct ndk_object *object)
+{
+	plx_list_entry(object, struct ndk_mw, object)->pd->closing_windows++;
+}
+
+/* Its CloseCompletion has returned. */
+static void
 destroy(struct ndk_object *object)
 {
-	struct ndk_mw *mw = plx_list_entry(object, struct ndk_mw, object);
+	struct ndk_pd *pd = plx_list_entry(object, struct ndk_mw, object)->pd;
 
-	if (mw->bound)
-		ndk_release(&mw->bound->object);
-	ndk_release(&mw->pd->object);
+	pd->closing_windows--;
+	ndk_release(&pd->object);
 }
 
 static const struct ndk_kind kind = {
 	.type = NdkObjectTypeMw,
 	.dispatch = &table,
 	.bytes = sizeof(struct ndk_mw),
+	.close = close_window,
 	.teardown = teardown,
 	.destroy = destroy,
 };

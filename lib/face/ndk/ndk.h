@@ -80,8 +80,8 @@ struct ndk_kind {
 	/* what the consumer's close begins, on its thread; may be NULL */
 	void (*close)(struct ndk_object *object);
 	/* remove the object from the engine, by the dispatcher; TIMEOUT: the engine is stalled,
-	 * nothing has changed; AGAIN: not done yet; then this is called again. NULL: the object has
-	 * no part there */
+	 * nothing has changed; AGAIN: not done yet; BUSY: in use by another object. Then this is
+	 * called again. NULL: the object has no part there */
 	enum plx_status (*teardown)(struct ndk_object *object);
 	/* free its parts and release its antecedents, except the adapter; may be NULL */
 	void (*destroy)(struct ndk_object *object);
@@ -289,6 +289,7 @@ struct ndk_pd {
 	struct ndk_object object;
 	struct plx_pd *pd;
 	struct plx_mr *privileged;
+	atomic_uint closing_windows; /* whose close is not complete */
 };
 
 NDK_OBJECT_OF(pd, NDK_PD);
@@ -326,7 +327,6 @@ struct ndk_mw {
 	struct ndk_object object;
 	struct ndk_pd *pd;
 	struct plx_mw *mw;
-	struct ndk_mr *bound; /* held while bound, and after that until the next bind */
 	atomic_uint token;
 };
 

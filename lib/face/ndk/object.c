@@ -10,6 +10,10 @@
 #include <ntstatus.h>
 #include <stdlib.h>
 
+enum {
+	BUSY_NS = 1000 * 1000, /* between two looks at what is in use */
+};
+
 /* One step, by compare and swap. */
 static unsigned int
 step(struct ndk_object *object, enum ndk_lifetime_event event)
@@ -53,6 +57,17 @@ complete(struct ndk_object *object)
 		end(object);
 }
 
+/* A teardown has ended, or has to wait for what nobody tells of (BUSY). */
+static void
+finished(struct ndk_object *object, enum plx_status status)
+{
+	if (status == PLX_BUSY)
+		ndk_post_at(ndk_dispatcher_of(object), &object->completing,
+			    plx_session_now_ns() + BUSY_NS);
+	else
+		complete(object);
+}
+
 static bool
 finish_later(struct plx_session_deferred *deferred)
 {
@@ -61,7 +76,7 @@ finish_later(struct plx_session_deferred *deferred)
 
 	if (status == PLX_TIMEOUT || status == PLX_AGAIN)
 		return false;
-	complete(object);
+	finished(object, status);
 	return true;
 }
 
@@ -80,7 +95,7 @@ finish(struct ndk_task *task)
 	else if (status == PLX_AGAIN)
 		ndk_post(ndk_dispatcher_of(object), task);
 	else
-		complete(object);
+		finished(object, status);
 }
 
 bool

@@ -190,19 +190,6 @@ remote_access(ULONG flags)
 	return access;
 }
 
-/* A window keeps the region that it was bound to last. */
-static void
-hold_region(struct ndk_mw *mw, struct ndk_mr *mr)
-{
-	struct ndk_mr *before = mw->bound;
-
-	mw->bound = PLX_MUTANT(NDK_REGION_NOT_HELD) ? NULL : mr;
-	if (PLX_MUTANT(NDK_REGION_NOT_HELD))
-		ndk_release(&mr->object);
-	if (before != NULL)
-		ndk_release(&before->object);
-}
-
 NTSTATUS
 ndk_bind(NDK_QP *face, PVOID context, NDK_MR *mr_face, NDK_MW *mw_face, PVOID address,
 	 SIZE_T length, ULONG flags)
@@ -224,15 +211,12 @@ ndk_bind(NDK_QP *face, PVOID context, NDK_MR *mr_face, NDK_MW *mw_face, PVOID ad
 
 	if (flags & ~(ULONG)BIND_FLAGS || length > ndk_limits(&qp->object)->MaxWindowSize)
 		return refuse(qp, STATUS_INVALID_PARAMETER);
-	if (mr->mr == NULL || !ndk_hold(&mr->object))
+	if (mr->mr == NULL || ndk_is_closed(&mr->object))
 		return refuse(qp, STATUS_INVALID_DEVICE_REQUEST);
 	status = plx_post_bind(qp->qp, mw->mw, &bind, &key);
-	if (status != PLX_OK) {
-		ndk_release(&mr->object);
+	if (status != PLX_OK)
 		return refuse(qp, ndk_refusal(status));
-	}
 	atomic_store(&mw->token, key.v);
-	hold_region(mw, mr);
 	return STATUS_SUCCESS;
 }
 

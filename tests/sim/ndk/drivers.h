@@ -394,6 +394,9 @@ void region_check(struct half *half, uint32_t index);
 void region_check_write(struct half *half, const struct post *post, uint64_t id);
 bool region_may_hold(const struct half *half, uint32_t region, uint32_t word, uint64_t value);
 void region_register(struct half *half, uint32_t index);
+/** The close of a region completes: its window does not hold it any more, if an invalidation may
+ * have come. */
+void region_unbinds(struct thing *mr);
 void region_deregister(struct half *half, uint32_t index);
 void regions_check(struct drivers *drivers);
 int32_t token_new(struct half *half, uint32_t region, struct thing *thing, UINT32 value);

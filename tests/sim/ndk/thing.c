@@ -238,6 +238,8 @@ on_closed(PVOID context)
 {
 	struct thing *thing = context;
 
+	if (thing->kind == THING_MR)
+		region_unbinds(thing);
 	ends(thing);
 	driver_callback(thing->driver);
 	if (thing->kind == THING_MR || thing->kind == THING_MW)

@@ -223,6 +223,27 @@ registered(struct thing *thing, NTSTATUS status)
 	token->base = (uintptr_t)region->words;
 }
 
+/* May its window be unbound? A bind that is flushed has bound nothing. */
+static bool
+may_be_invalid(const struct token *token)
+{
+	return token->by_peer || token->leaving || token->state != TOKEN_ALIVE;
+}
+
+void
+region_unbinds(struct thing *mr)
+{
+	struct half *half = mr->half;
+
+	for (uint32_t i = 0; half != NULL && i < DRIVERS_REGIONS; i++) {
+		const struct region *region = &half->region[i];
+
+		if (region->mr == mr && region->window_token >= 0 &&
+		    may_be_invalid(&half->token[region->window_token]))
+			thing_lets_go(region->mw, mr);
+	}
+}
+
 void
 region_register(struct half *half, uint32_t index)
 {

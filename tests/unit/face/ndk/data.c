@@ -686,6 +686,75 @@ x3_the_privileged_token_is_local(void **state)
 	ndk_pair_close(pair);
 }
 
+/* ---- a region and its windows ---- */
+
+enum unbound {
+	BY_OWNER,
+	BY_PEER,
+	BY_NEXT_BIND,
+	BY_CLOSE,
+	UNBOUND_COUNT
+};
+
+static void
+unbind(struct ndk_pair *pair, NDK_MW *mw, enum unbound how)
+{
+	const UINT32 token = mw->Dispatch->NdkGetRemoteTokenFromMw(mw);
+	const NDK_QP_DISPATCH *qp = pair->b.qp->Dispatch;
+
+	if (how == BY_PEER) {
+		ndk_post_receive(&pair->b, 3, 8192, 64);
+		send_and_invalidate(&pair->a, 4, token);
+		ndk_expect(pair->b.cq, 3, STATUS_SUCCESS);
+	} else if (how == BY_CLOSE) {
+		ndk_end(mw->Dispatch->NdkCloseMw, mw);
+	} else {
+		assert_nt(qp->NdkInvalidate(pair->b.qp, (PVOID)3, &mw->Header, 0), STATUS_SUCCESS);
+		ndk_expect(pair->b.cq, 3, STATUS_SUCCESS);
+	}
+	if (how == BY_NEXT_BIND) {
+		assert_nt(qp->NdkBind(pair->b.qp, (PVOID)4, pair->b.mr, mw, pair->b.arena, 8,
+				      NDK_OP_FLAG_ALLOW_REMOTE_READ),
+			  STATUS_SUCCESS);
+		ndk_expect(pair->b.cq, 4, STATUS_SUCCESS);
+	}
+}
+
+static void
+a_region_is_closed_once_no_window_is_bound_to_it(void **state)
+{
+	(void)state;
+	for (enum unbound how = BY_OWNER; how < UNBOUND_COUNT; how++) {
+		struct ndk_pair *pair = ndk_pair_open(NULL);
+		NDK_PD *pd = pair->b.pd;
+		NDK_MW *mw = ndk_create(NDK_MW, pd->Dispatch->NdkCreateMw, pd);
+		NDK_MR *mr = ndk_create(NDK_MR, pd->Dispatch->NdkCreateMr, pd, FALSE);
+		struct ndk_done done = {0};
+
+		assert_nt(ndk_result(mr->Dispatch->NdkRegisterMr, mr, pair->b.mdl, 4096,
+				     NDK_MR_FLAG_ALLOW_REMOTE_READ),
+			  STATUS_SUCCESS);
+		assert_nt(pair->b.qp->Dispatch->NdkBind(pair->b.qp, (PVOID)1, mr, mw, pair->b.arena,
+							8, NDK_OP_FLAG_ALLOW_REMOTE_READ),
+			  STATUS_SUCCESS);
+		ndk_expect(pair->b.cq, 1, STATUS_SUCCESS);
+		assert_nt(mr->Dispatch->NdkCloseMr(&mr->Header, ndk_on_closed, &done),
+			  STATUS_PENDING);
+		/* the window still serves the peer */
+		pair->b.arena[0] = (uint8_t)(how + 1);
+		assert_nt(read_from(pair, 2, mw->Dispatch->NdkGetRemoteTokenFromMw(mw),
+				    pair->b.arena, 8, 0),
+			  STATUS_SUCCESS);
+		ndk_expect(pair->a.cq, 2, STATUS_SUCCESS);
+		assert_int_equal(done.calls, 0);
+		unbind(pair, mw, how);
+		ndk_until(done.calls == 1);
+		if (how != BY_CLOSE)
+			ndk_end(mw->Dispatch->NdkCloseMw, mw);
+		ndk_pair_close(pair);
+	}
+}
+
 int
 main(void)
 {
@@ -703,6 +772,7 @@ main(void)
 		cmocka_unit_test(a_read_is_flushed_though_the_peer_never_completed),
 		cmocka_unit_test(a_window_of_a_region_without_local_write_cannot_be_written),
 		cmocka_unit_test(t26_a_send_invalidates_a_fast_region),
+		cmocka_unit_test(a_region_is_closed_once_no_window_is_bound_to_it),
 		cmocka_unit_test(t28_a_token_is_valid_for_the_next_request),
 		cmocka_unit_test(t28_a_local_write_is_no_remote_one),
 		cmocka_unit_test(x5_a_read_invalidates_its_sink),
