@@ -276,11 +276,13 @@ teardown(struct ndk_object *object)
 {
 	struct ndk_cq *cq = plx_list_entry(object, struct ndk_cq, object);
 	struct plx_session *session = ndk_session_for(object);
+	enum plx_status status;
 
 	plx_session_queue_remove(session, &cq->queue);
 	plx_session_watch_remove(session, &cq->watch);
-	/* never BUSY: queue pairs hold their queues */
-	return plx_cq_destroy(cq->cq);
+	status = plx_cq_destroy(cq->cq);
+	PLX_ASSERT(status != PLX_BUSY); /* queue pairs hold their queues */
+	return status;
 }
 
 static void
