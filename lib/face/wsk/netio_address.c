@@ -80,6 +80,20 @@ is_unicast(const struct plx_ip *ip)
 	return memcmp(ip->v, none, 16) != 0 && ip->v[0] != 0xff;
 }
 
+VOID WINAPI
+InitializeUnicastIpAddressEntry(PMIB_UNICASTIPADDRESS_ROW row)
+{
+	plx_ke_require("InitializeUnicastIpAddressEntry", APC_LEVEL);
+	if (row == NULL)
+		return;
+	memset(row, 0, sizeof(*row));
+	row->PrefixOrigin = IpPrefixOriginUnchanged;
+	row->SuffixOrigin = IpSuffixOriginUnchanged;
+	row->ValidLifetime = UINT32_MAX;
+	row->PreferredLifetime = UINT32_MAX;
+	row->OnLinkPrefixLength = UINT8_MAX;
+}
+
 NETIO_STATUS WINAPI
 GetUnicastIpAddressEntry(PMIB_UNICASTIPADDRESS_ROW row)
 {

@@ -77,6 +77,19 @@ NotifyIpInterfaceChange(ADDRESS_FAMILY family, PIPINTERFACE_CHANGE_CALLBACK call
 }
 
 NETIO_STATUS WINAPI
+NotifyRouteChange2(ADDRESS_FAMILY family, PIPFORWARD_CHANGE_CALLBACK callback, PVOID context,
+		   BOOLEAN initial, HANDLE *handle)
+{
+	NETIO_STATUS status;
+
+	plx_ke_require("NotifyRouteChange2", APC_LEVEL);
+	status = enroll(family, callback != NULL, handle);
+	if (status == STATUS_SUCCESS && initial)
+		callback(context, NULL, MibInitialNotification);
+	return status;
+}
+
+NETIO_STATUS WINAPI
 CancelMibChangeNotify2(HANDLE handle)
 {
 	struct plx_list *node, *after;

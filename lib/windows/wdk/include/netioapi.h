@@ -186,6 +186,96 @@ NETIO_STATUS WINAPI GetUnicastIpAddressTable(ADDRESS_FAMILY Family,
  * STATUS_NOT_FOUND (no such interface, or it does not have the address), STATUS_NO_MEMORY */
 NETIO_STATUS WINAPI GetUnicastIpAddressEntry(PMIB_UNICASTIPADDRESS_ROW Row)
 	PLX_WIN_NAME(GetUnicastIpAddressEntry);
+/** Set a row to what no address has: origins that are unchanged, a prefix length of 255, lifetimes
+ * that never end, and all other members 0. @param Row may be NULL */
+VOID WINAPI InitializeUnicastIpAddressEntry(PMIB_UNICASTIPADDRESS_ROW Row)
+	PLX_WIN_NAME(InitializeUnicastIpAddressEntry);
+
+/* ---- IP interfaces: an interface and one family of which it has an address ---- */
+
+typedef enum _NL_ROUTER_DISCOVERY_BEHAVIOR {
+	RouterDiscoveryDisabled,
+	RouterDiscoveryEnabled,
+	RouterDiscoveryDhcp,
+	RouterDiscoveryUnchanged = -1,
+} NL_ROUTER_DISCOVERY_BEHAVIOR;
+
+typedef enum _NL_LINK_LOCAL_ADDRESS_BEHAVIOR {
+	LinkLocalAlwaysOff,
+	LinkLocalDelayed,
+	LinkLocalAlwaysOn,
+	LinkLocalUnchanged = -1,
+} NL_LINK_LOCAL_ADDRESS_BEHAVIOR;
+
+typedef struct _NL_INTERFACE_OFFLOAD_ROD {
+	BOOLEAN NlChecksumSupported : 1;
+	BOOLEAN NlOptionsSupported : 1;
+	BOOLEAN TlDatagramChecksumSupported : 1;
+	BOOLEAN TlStreamChecksumSupported : 1;
+	BOOLEAN TlStreamOptionsSupported : 1;
+	BOOLEAN FastPathCompatible : 1;
+	BOOLEAN TlLargeSendOffloadSupported : 1;
+	BOOLEAN TlGiantSendOffloadSupported : 1;
+} NL_INTERFACE_OFFLOAD_ROD, *PNL_INTERFACE_OFFLOAD_ROD;
+
+typedef struct _MIB_IPINTERFACE_ROW {
+	ADDRESS_FAMILY Family; /* AF_INET or AF_INET6 */
+	NET_LUID InterfaceLuid;
+	NET_IFINDEX InterfaceIndex;
+	ULONG MaxReassemblySize;
+	ULONG64 InterfaceIdentifier;
+	ULONG MinRouterAdvertisementInterval;
+	ULONG MaxRouterAdvertisementInterval;
+	BOOLEAN AdvertisingEnabled;
+	BOOLEAN ForwardingEnabled;
+	BOOLEAN WeakHostSend;
+	BOOLEAN WeakHostReceive;
+	BOOLEAN UseAutomaticMetric;
+	BOOLEAN UseNeighborUnreachabilityDetection;
+	BOOLEAN ManagedAddressConfigurationSupported;
+	BOOLEAN OtherStatefulConfigurationSupported;
+	BOOLEAN AdvertiseDefaultRoute;
+	NL_ROUTER_DISCOVERY_BEHAVIOR RouterDiscoveryBehavior;
+	ULONG DadTransmits;
+	ULONG BaseReachableTime;
+	ULONG RetransmitTime;
+	ULONG PathMtuDiscoveryTimeout;
+	NL_LINK_LOCAL_ADDRESS_BEHAVIOR LinkLocalAddressBehavior;
+	ULONG LinkLocalAddressTimeout;
+	ULONG ZoneIndices[16];
+	ULONG SitePrefixLength;
+	ULONG Metric;
+	ULONG NlMtu; /* as Mtu of MIB_IF_ROW2 */
+	BOOLEAN Connected;
+	BOOLEAN SupportsWakeUpPatterns;
+	BOOLEAN SupportsNeighborDiscovery; /* ARP, too: of Ethernet */
+	BOOLEAN SupportsRouterDiscovery;
+	ULONG ReachableTime;
+	NL_INTERFACE_OFFLOAD_ROD TransmitOffload;
+	NL_INTERFACE_OFFLOAD_ROD ReceiveOffload;
+	BOOLEAN DisableDefaultRoutes;
+} MIB_IPINTERFACE_ROW, *PMIB_IPINTERFACE_ROW;
+
+typedef struct _MIB_IPINTERFACE_TABLE {
+	ULONG NumEntries;
+	MIB_IPINTERFACE_ROW Table[1]; /* NumEntries of them */
+} MIB_IPINTERFACE_TABLE, *PMIB_IPINTERFACE_TABLE;
+
+/** Set all members to 0, of which AF_UNSPEC is one. @param Row may be NULL */
+VOID WINAPI InitializeIpInterfaceEntry(PMIB_IPINTERFACE_ROW Row)
+	PLX_WIN_NAME(InitializeIpInterfaceEntry);
+/** Describe an IP interface.
+ * @param Row in: Family, and InterfaceLuid, or InterfaceIndex if that is 0
+ * Returns: STATUS_SUCCESS, STATUS_INVALID_PARAMETER (no family, no interface given),
+ * STATUS_NOT_FOUND (no such interface, or it has no address of the family), STATUS_NO_MEMORY */
+NETIO_STATUS WINAPI GetIpInterfaceEntry(PMIB_IPINTERFACE_ROW Row) PLX_WIN_NAME(GetIpInterfaceEntry);
+/** List all IP interfaces.
+ * @param Family AF_INET, AF_INET6 or AF_UNSPEC
+ * @param Table  [out] for FreeMibTable()
+ * Returns: STATUS_SUCCESS, STATUS_INVALID_PARAMETER, STATUS_NOT_FOUND (there are none),
+ * STATUS_NO_MEMORY */
+NETIO_STATUS WINAPI GetIpInterfaceTable(ADDRESS_FAMILY Family, PMIB_IPINTERFACE_TABLE *Table)
+	PLX_WIN_NAME(GetIpInterfaceTable);
 
 /* ---- routes ---- */
 
@@ -231,9 +321,9 @@ NETIO_STATUS WINAPI GetBestRoute2(NET_LUID *InterfaceLuid, NET_IFINDEX Interface
 
 /* ---- changes ----
  *
- * The addresses of an adapter do not change while it is open, and those of the file only when
- * somebody edits it, which nothing notices: so the one notification is the initial one, made by the
- * caller's thread before the call returns.
+ * Addresses and routes of an adapter do not change while it is open, and those of the file only
+ * when somebody edits it, which nothing notices: so the one notification is the initial one, made
+ * by the caller's thread before the call returns.
  */
 
 typedef enum _MIB_NOTIFICATION_TYPE {
@@ -243,74 +333,14 @@ typedef enum _MIB_NOTIFICATION_TYPE {
 	MibInitialNotification, /* its Row is NULL */
 } MIB_NOTIFICATION_TYPE, *PMIB_NOTIFICATION_TYPE;
 
-typedef enum _NL_ROUTER_DISCOVERY_BEHAVIOR {
-	RouterDiscoveryDisabled,
-	RouterDiscoveryEnabled,
-	RouterDiscoveryDhcp,
-	RouterDiscoveryUnchanged = -1,
-} NL_ROUTER_DISCOVERY_BEHAVIOR;
-
-typedef enum _NL_LINK_LOCAL_ADDRESS_BEHAVIOR {
-	LinkLocalAlwaysOff,
-	LinkLocalDelayed,
-	LinkLocalAlwaysOn,
-	LinkLocalUnchanged = -1,
-} NL_LINK_LOCAL_ADDRESS_BEHAVIOR;
-
-typedef struct _NL_INTERFACE_OFFLOAD_ROD {
-	BOOLEAN NlChecksumSupported : 1;
-	BOOLEAN NlOptionsSupported : 1;
-	BOOLEAN TlDatagramChecksumSupported : 1;
-	BOOLEAN TlStreamChecksumSupported : 1;
-	BOOLEAN TlStreamOptionsSupported : 1;
-	BOOLEAN FastPathCompatible : 1;
-	BOOLEAN TlLargeSendOffloadSupported : 1;
-	BOOLEAN TlGiantSendOffloadSupported : 1;
-} NL_INTERFACE_OFFLOAD_ROD, *PNL_INTERFACE_OFFLOAD_ROD;
-
-typedef struct _MIB_IPINTERFACE_ROW {
-	ADDRESS_FAMILY Family;
-	NET_LUID InterfaceLuid;
-	NET_IFINDEX InterfaceIndex;
-	ULONG MaxReassemblySize;
-	ULONG64 InterfaceIdentifier;
-	ULONG MinRouterAdvertisementInterval;
-	ULONG MaxRouterAdvertisementInterval;
-	BOOLEAN AdvertisingEnabled;
-	BOOLEAN ForwardingEnabled;
-	BOOLEAN WeakHostSend;
-	BOOLEAN WeakHostReceive;
-	BOOLEAN UseAutomaticMetric;
-	BOOLEAN UseNeighborUnreachabilityDetection;
-	BOOLEAN ManagedAddressConfigurationSupported;
-	BOOLEAN OtherStatefulConfigurationSupported;
-	BOOLEAN AdvertiseDefaultRoute;
-	NL_ROUTER_DISCOVERY_BEHAVIOR RouterDiscoveryBehavior;
-	ULONG DadTransmits;
-	ULONG BaseReachableTime;
-	ULONG RetransmitTime;
-	ULONG PathMtuDiscoveryTimeout;
-	NL_LINK_LOCAL_ADDRESS_BEHAVIOR LinkLocalAddressBehavior;
-	ULONG LinkLocalAddressTimeout;
-	ULONG ZoneIndices[16];
-	ULONG SitePrefixLength;
-	ULONG Metric;
-	ULONG NlMtu;
-	BOOLEAN Connected;
-	BOOLEAN SupportsWakeUpPatterns;
-	BOOLEAN SupportsNeighborDiscovery;
-	BOOLEAN SupportsRouterDiscovery;
-	ULONG ReachableTime;
-	NL_INTERFACE_OFFLOAD_ROD TransmitOffload;
-	NL_INTERFACE_OFFLOAD_ROD ReceiveOffload;
-	BOOLEAN DisableDefaultRoutes;
-} MIB_IPINTERFACE_ROW, *PMIB_IPINTERFACE_ROW;
-
 typedef VOID(NETIOAPI_API_ *PUNICAST_IPADDRESS_CHANGE_CALLBACK)(
 	PVOID CallerContext, PMIB_UNICASTIPADDRESS_ROW Row, MIB_NOTIFICATION_TYPE NotificationType);
 typedef VOID(NETIOAPI_API_ *PIPINTERFACE_CHANGE_CALLBACK)(PVOID CallerContext,
 							  PMIB_IPINTERFACE_ROW Row,
 							  MIB_NOTIFICATION_TYPE NotificationType);
+typedef VOID(NETIOAPI_API_ *PIPFORWARD_CHANGE_CALLBACK)(PVOID CallerContext,
+							PMIB_IPFORWARD_ROW2 Row,
+							MIB_NOTIFICATION_TYPE NotificationType);
 
 /** Register for changes of addresses.
  * @param Family             AF_INET, AF_INET6 or AF_UNSPEC
@@ -328,6 +358,11 @@ NETIO_STATUS WINAPI NotifyIpInterfaceChange(ADDRESS_FAMILY Family,
 					    PVOID CallerContext, BOOLEAN InitialNotification,
 					    HANDLE *NotificationHandle)
 	PLX_WIN_NAME(NotifyIpInterfaceChange);
+/** The same for routes. */
+NETIO_STATUS WINAPI NotifyRouteChange2(ADDRESS_FAMILY AddressFamily,
+				       PIPFORWARD_CHANGE_CALLBACK Callback, PVOID CallerContext,
+				       BOOLEAN InitialNotification, HANDLE *NotificationHandle)
+	PLX_WIN_NAME(NotifyRouteChange2);
 /** End a registration. Returns: STATUS_SUCCESS, STATUS_INVALID_PARAMETER (no such registration) */
 NETIO_STATUS WINAPI CancelMibChangeNotify2(HANDLE NotificationHandle)
 	PLX_WIN_NAME(CancelMibChangeNotify2);

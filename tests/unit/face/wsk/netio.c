@@ -273,6 +273,100 @@ wrong_arguments_about_addresses_are_refused(void **state)
 	assert_int_equal(GetUnicastIpAddressEntry(&row), STATUS_INVALID_PARAMETER);
 }
 
+static void
+an_initialised_address_is_no_address(void **state)
+{
+	MIB_UNICASTIPADDRESS_ROW row, expected = {
+					      .PrefixOrigin = IpPrefixOriginUnchanged,
+					      .SuffixOrigin = IpSuffixOriginUnchanged,
+					      .ValidLifetime = UINT32_MAX,
+					      .PreferredLifetime = UINT32_MAX,
+					      .OnLinkPrefixLength = 255,
+				      };
+
+	(void)state;
+	memset(&row, 0x55, sizeof(row));
+	InitializeUnicastIpAddressEntry(&row);
+	assert_memory_equal(&row, &expected, sizeof(row));
+	InitializeUnicastIpAddressEntry(NULL);
+	/* the usual way to ask */
+	row.Address = address_of("10.77.1.1");
+	row.InterfaceIndex = B;
+	assert_int_equal(GetUnicastIpAddressEntry(&row), STATUS_SUCCESS);
+	assert_int_equal(row.OnLinkPrefixLength, 25);
+}
+
+/* ---- IP interfaces ---- */
+
+static void
+an_ip_interface_is_told_for_each_family(void **state)
+{
+	MIB_IPINTERFACE_ROW row, none = {.Family = 0};
+
+	(void)state;
+	memset(&row, 0x55, sizeof(row));
+	InitializeIpInterfaceEntry(&row);
+	assert_memory_equal(&row, &none, sizeof(row));
+	InitializeIpInterfaceEntry(NULL);
+	row.Family = AF_INET6;
+	row.InterfaceLuid = luid_of(A);
+	row.InterfaceIndex = B; /* the LUID counts before it */
+	assert_int_equal(GetIpInterfaceEntry(&row), STATUS_SUCCESS);
+	assert_int_equal(row.Family, AF_INET6);
+	assert_int_equal(row.InterfaceIndex, A);
+	assert_int_equal(row.NlMtu, 2048);
+	assert_true(row.Connected);
+	assert_true(row.SupportsNeighborDiscovery);
+	row = (MIB_IPINTERFACE_ROW){.Family = AF_INET, .InterfaceIndex = if_nametoindex("lo")};
+	assert_int_equal(GetIpInterfaceEntry(&row), STATUS_SUCCESS);
+	assert_int_equal(row.InterfaceLuid.Value, luid_of(if_nametoindex("lo")).Value);
+	assert_false(row.SupportsNeighborDiscovery);
+}
+
+static void
+an_ip_interface_that_is_not_there_is_not_found(void **state)
+{
+	MIB_IPINTERFACE_ROW row = {.Family = AF_INET6, .InterfaceIndex = B};
+
+	(void)state;
+	assert_int_equal(GetIpInterfaceEntry(&row), STATUS_NOT_FOUND);
+	assert_int_equal(row.InterfaceLuid.Value, 0);
+	row.InterfaceIndex = NONE;
+	assert_int_equal(GetIpInterfaceEntry(&row), STATUS_NOT_FOUND);
+	row.InterfaceIndex = 0;
+	assert_int_equal(GetIpInterfaceEntry(&row), STATUS_INVALID_PARAMETER);
+	row = (MIB_IPINTERFACE_ROW){.Family = AF_UNSPEC, .InterfaceIndex = B};
+	assert_int_equal(GetIpInterfaceEntry(&row), STATUS_INVALID_PARAMETER);
+	assert_int_equal(GetIpInterfaceEntry(NULL), STATUS_INVALID_PARAMETER);
+}
+
+static void
+ip_interfaces_are_listed_by_family(void **state)
+{
+	PMIB_IPINTERFACE_TABLE four, six, both, none = NULL;
+	const MIB_IPINTERFACE_ROW *row;
+
+	(void)state;
+	assert_int_equal(GetIpInterfaceTable(AF_INET, &four), STATUS_SUCCESS);
+	assert_int_equal(GetIpInterfaceTable(AF_INET6, &six), STATUS_SUCCESS);
+	assert_int_equal(GetIpInterfaceTable(AF_UNSPEC, &both), STATUS_SUCCESS);
+	assert_int_equal(both->NumEntries, four->NumEntries + six->NumEntries);
+	assert_int_equal(four->NumEntries, 4); /* a, b, lo and plx-test */
+	row = four->Table;
+	assert_int_equal(row[0].InterfaceIndex, A);
+	assert_int_equal(row[1].InterfaceIndex, B);
+	assert_int_equal(row[1].Family, AF_INET);
+	row = six->Table;
+	assert_int_equal(row[0].InterfaceIndex, A);
+	assert_int_equal(row[0].Family, AF_INET6);
+	FreeMibTable(four);
+	FreeMibTable(six);
+	FreeMibTable(both);
+	assert_int_equal(GetIpInterfaceTable(AF_UNIX, &none), STATUS_INVALID_PARAMETER);
+	assert_int_equal(GetIpInterfaceTable(AF_INET, NULL), STATUS_INVALID_PARAMETER);
+	assert_null(none);
+}
+
 /* ---- routes ---- */
 
 static NETIO_STATUS
@@ -403,10 +497,16 @@ on_interface(PVOID context, PMIB_IPINTERFACE_ROW row, MIB_NOTIFICATION_TYPE type
 	on_address(context, (PMIB_UNICASTIPADDRESS_ROW)(void *)row, type);
 }
 
+static VOID WINAPI
+on_route(PVOID context, PMIB_IPFORWARD_ROW2 row, MIB_NOTIFICATION_TYPE type)
+{
+	on_address(context, (PMIB_UNICASTIPADDRESS_ROW)(void *)row, type);
+}
+
 static void
 the_initial_notification_is_the_only_one(void **state)
 {
-	struct told told = {0}, quiet = {0}, third = {0};
+	struct told told = {0}, quiet = {0}, third = {0}, route = {0};
 
 	(void)state;
 	assert_int_equal(
@@ -423,6 +523,11 @@ the_initial_notification_is_the_only_one(void **state)
 		NotifyIpInterfaceChange(AF_INET6, on_interface, &third, TRUE, &third.handle),
 		STATUS_SUCCESS);
 	assert_int_equal(third.calls, 1);
+	assert_int_equal(NotifyRouteChange2(AF_UNSPEC, on_route, &route, TRUE, &route.handle),
+			 STATUS_SUCCESS);
+	assert_int_equal(route.calls, 1);
+	assert_ptr_equal(route.seen, route.handle);
+	assert_int_equal(CancelMibChangeNotify2(route.handle), STATUS_SUCCESS);
 	assert_int_equal(CancelMibChangeNotify2(quiet.handle), STATUS_SUCCESS);
 	assert_int_equal(CancelMibChangeNotify2(quiet.handle), STATUS_INVALID_PARAMETER);
 	assert_int_equal(CancelMibChangeNotify2(told.handle), STATUS_SUCCESS);
@@ -447,6 +552,10 @@ a_refused_registration_calls_nothing(void **state)
 			 STATUS_INVALID_PARAMETER);
 	assert_int_equal(NotifyIpInterfaceChange(AF_UNIX, on_interface, &told, TRUE, &told.handle),
 			 STATUS_INVALID_PARAMETER);
+	assert_int_equal(NotifyRouteChange2(AF_UNIX, on_route, &told, TRUE, &told.handle),
+			 STATUS_INVALID_PARAMETER);
+	assert_int_equal(NotifyRouteChange2(AF_INET, NULL, &told, TRUE, &told.handle),
+			 STATUS_INVALID_PARAMETER);
 	assert_int_equal(told.calls, 0);
 }
 
@@ -463,6 +572,10 @@ main(void)
 		cmocka_unit_test(addresses_are_listed_by_family),
 		cmocka_unit_test(one_address_is_found_on_its_interface_alone),
 		cmocka_unit_test(wrong_arguments_about_addresses_are_refused),
+		cmocka_unit_test(an_initialised_address_is_no_address),
+		cmocka_unit_test(an_ip_interface_is_told_for_each_family),
+		cmocka_unit_test(an_ip_interface_that_is_not_there_is_not_found),
+		cmocka_unit_test(ip_interfaces_are_listed_by_family),
 		cmocka_unit_test(the_best_route_has_network_gateway_and_source),
 		cmocka_unit_test(the_kernels_routes_come_after_the_adapters),
 		cmocka_unit_test(a_route_is_looked_for_on_one_interface),
