@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The stack of the calling thread, as the C library knows it. Start with IoGetStackLimits().
+ * The stack of the calling thread, as the C library knows it. It is as large as the process' limit
+ * has it, 8 MiB on most systems, and does not grow beyond that. Start with IoGetStackLimits().
  */
 #include "io.h"
 
@@ -29,4 +30,33 @@ IoGetRemainingStackSize(VOID)
 
 	IoGetStackLimits(&low, &high);
 	return here > low && here < high ? here - low : 0;
+}
+
+static NTSTATUS
+call_with_room(PEXPAND_STACK_CALLOUT callout, PVOID parameter, SIZE_T size)
+{
+	if (size > MAXIMUM_EXPANSION_SIZE)
+		return STATUS_INVALID_PARAMETER_3;
+	if (IoGetRemainingStackSize() < size)
+		return STATUS_NO_MEMORY;
+	callout(parameter);
+	return STATUS_SUCCESS;
+}
+
+NTSTATUS
+KeExpandKernelStackAndCallout(PEXPAND_STACK_CALLOUT callout, PVOID parameter, SIZE_T size)
+{
+	plx_ke_require("KeExpandKernelStackAndCallout", APC_LEVEL);
+	return call_with_room(callout, parameter, size);
+}
+
+NTSTATUS
+KeExpandKernelStackAndCalloutEx(PEXPAND_STACK_CALLOUT callout, PVOID parameter, SIZE_T size,
+				BOOLEAN wait, PVOID context)
+{
+	(void)context;
+	plx_ke_require("KeExpandKernelStackAndCalloutEx", DISPATCH_LEVEL);
+	if (wait && KeGetCurrentIrql() == DISPATCH_LEVEL)
+		return STATUS_INVALID_PARAMETER_4;
+	return call_with_room(callout, parameter, size);
 }

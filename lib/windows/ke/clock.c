@@ -91,6 +91,13 @@ KeQueryUnbiasedInterruptTime(VOID)
 	return (ULONGLONG)ke_now(CLOCK_MONOTONIC);
 }
 
+ULONGLONG
+KeQueryUnbiasedInterruptTimePrecise(PULONG64 counter)
+{
+	*counter = (ULONG64)ke_now(CLOCK_MONOTONIC);
+	return *counter;
+}
+
 VOID
 KeQueryTickCount(PLARGE_INTEGER count)
 {

@@ -39,6 +39,7 @@ static bool is_default_bound; /* by plx_ke_dpc_bind() */
 static ULONG default_processor;
 
 static KDEFERRED_ROUTINE reached;
+static __thread struct queue *served; /* by this thread; NULL: it runs no DPCs */
 
 /* ---- running ---- */
 
@@ -88,6 +89,7 @@ serve(void *argument)
 	struct queue *queue = argument;
 
 	ke_self.runs_dpcs = true;
+	served = queue;
 	pthread_mutex_lock(&lock);
 	queue->thread = pthread_self();
 	queue->has_thread = true;
@@ -182,6 +184,20 @@ KeInsertQueueDpc(PRKDPC dpc, PVOID argument1, PVOID argument2)
 	if (dpc->Type != KE_DPC && dpc->Type != KE_THREADED_DPC && plx_ke_checks())
 		plx_wdk_stop("KeInsertQueueDpc: the DPC at %p is not initialized", (void *)dpc);
 	return insert_once(dpc, argument1, argument2);
+}
+
+LOGICAL
+KeShouldYieldProcessor(VOID)
+{
+	LOGICAL others_wait;
+
+	plx_ke_require_least("KeShouldYieldProcessor", DISPATCH_LEVEL);
+	if (served == NULL)
+		return FALSE;
+	pthread_mutex_lock(&lock);
+	others_wait = !ke_list_is_empty(&served->dpcs);
+	pthread_mutex_unlock(&lock);
+	return others_wait;
 }
 
 BOOLEAN

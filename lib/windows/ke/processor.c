@@ -13,6 +13,7 @@ static struct {
 	ULONG highest_node;
 	short cpu_of[KE_PROCESSORS_MAX];   /* by index */
 	short index_of[KE_PROCESSORS_MAX]; /* by the system's number */
+	USHORT node_of[KE_PROCESSORS_MAX]; /* by index; 0 without sysfs */
 } processors;
 static pthread_once_t counted = PTHREAD_ONCE_INIT;
 
@@ -47,6 +48,29 @@ add(unsigned int cpu)
 	processors.cpu_of[processors.all++] = (short)cpu;
 }
 
+/* The processors of a node, of which those that are counted matter. */
+static USHORT node_read;
+
+static void
+add_to_node(unsigned int cpu)
+{
+	if (cpu < KE_PROCESSORS_MAX && processors.index_of[cpu] >= 0)
+		processors.node_of[processors.index_of[cpu]] = node_read;
+}
+
+static void
+read_nodes(void)
+{
+	char path[64];
+
+	processors.highest_node = read_list("/sys/devices/system/node/online", NULL);
+	for (ULONG i = 0; i <= processors.highest_node && i <= UINT16_MAX; i++) {
+		node_read = (USHORT)i;
+		snprintf(path, sizeof(path), "/sys/devices/system/node/node%u/cpulist", i);
+		read_list(path, add_to_node);
+	}
+}
+
 static void
 count(void)
 {
@@ -58,7 +82,7 @@ count(void)
 			add((unsigned int)i);
 	processors.active = processors.all;
 	read_list("/sys/devices/system/cpu/present", add);
-	processors.highest_node = read_list("/sys/devices/system/node/online", NULL);
+	read_nodes();
 }
 
 static ULONG
@@ -198,6 +222,41 @@ ULONG
 KeGetCurrentProcessorNumber(VOID)
 {
 	return KeGetCurrentProcessorNumberEx(NULL) % KE_GROUP;
+}
+
+USHORT
+KeGetCurrentNodeNumber(VOID)
+{
+	return processors.node_of[KeGetCurrentProcessorNumberEx(NULL)];
+}
+
+/* Those of a node in one group. */
+static GROUP_AFFINITY
+node_in_group(USHORT node, USHORT group)
+{
+	GROUP_AFFINITY found = {.Group = group};
+
+	for (ULONG i = 0; i < share(active(), group); i++)
+		if (processors.node_of[(ULONG)group * KE_GROUP + i] == node)
+			found.Mask |= (KAFFINITY)1 << i;
+	return found;
+}
+
+VOID
+KeQueryNodeActiveAffinity(USHORT node, PGROUP_AFFINITY affinity, PUSHORT count_of)
+{
+	GROUP_AFFINITY most = node_in_group(node, 0);
+
+	for (USHORT group = 1; group < KeQueryActiveGroupCount(); group++) {
+		GROUP_AFFINITY other = node_in_group(node, group);
+
+		if (__builtin_popcountll(other.Mask) > __builtin_popcountll(most.Mask))
+			most = other;
+	}
+	if (affinity != NULL)
+		*affinity = most;
+	if (count_of != NULL)
+		*count_of = (USHORT)__builtin_popcountll(most.Mask);
 }
 
 NTSTATUS

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Dates, in units of 100 ns since 1601, and the version of Windows that the kernel surface has.
- * Start with RtlTimeToTimeFields().
+ * Dates, in units of 100 ns since 1601. Start with RtlTimeToTimeFields().
  */
 #include <wdm.h>
 
@@ -11,9 +10,6 @@ enum {
 	YEAR_FIRST = 1601,
 	YEAR_LAST = 30827, /* what 63 bits hold */
 	MONDAY = 1,        /* the first of January 1601 */
-	VERSION_MAJOR = 10,
-	VERSION_BUILD = 20348,
-	PLATFORM_NT = 2,
 };
 
 #define UNITS_MS  10000ll
@@ -86,30 +82,4 @@ RtlTimeFieldsToTime(PTIME_FIELDS fields, PLARGE_INTEGER time)
 	     fields->Milliseconds;
 	time->QuadPart = days * UNITS_DAY + ms * UNITS_MS;
 	return TRUE;
-}
-
-/* ---- the version ---- */
-
-NTSTATUS
-RtlGetVersion(PRTL_OSVERSIONINFOW version)
-{
-	ULONG size = version->dwOSVersionInfoSize;
-	PRTL_OSVERSIONINFOEXW more = (PRTL_OSVERSIONINFOEXW)(void *)version;
-
-	if (size != sizeof(*version) && size != sizeof(*more))
-		return STATUS_INVALID_PARAMETER;
-	memset(version, 0, size);
-	version->dwOSVersionInfoSize = size;
-	version->dwMajorVersion = VERSION_MAJOR;
-	version->dwBuildNumber = VERSION_BUILD;
-	version->dwPlatformId = PLATFORM_NT;
-	if (size == sizeof(*more))
-		more->wProductType = VER_NT_SERVER;
-	return STATUS_SUCCESS;
-}
-
-BOOLEAN
-RtlIsNtDdiVersionAvailable(ULONG version)
-{
-	return (BOOLEAN)(version <= NTDDI_WIN10_FE);
 }

@@ -260,6 +260,28 @@ VOID IoGetStackLimits(PULONG_PTR LowLimit, PULONG_PTR HighLimit) PLX_WIN_NAME(Io
 /** Bytes that are left of the calling thread's stack. */
 ULONG_PTR IoGetRemainingStackSize(VOID) PLX_WIN_NAME(IoGetRemainingStackSize);
 
+#define KERNEL_STACK_SIZE       0x6000
+#define KERNEL_LARGE_STACK_SIZE 0x12000
+#define MAXIMUM_EXPANSION_SIZE  (KERNEL_LARGE_STACK_SIZE - PAGE_SIZE / 2)
+
+typedef VOID EXPAND_STACK_CALLOUT(PVOID Parameter);
+typedef EXPAND_STACK_CALLOUT *PEXPAND_STACK_CALLOUT;
+
+/**
+ * Call a routine with that much stack, which is the thread's own: it has 8 MiB on most systems.
+ * @param Size [bytes] at most MAXIMUM_EXPANSION_SIZE
+ * Returns: STATUS_SUCCESS: it was called; STATUS_INVALID_PARAMETER_3 (Size); STATUS_NO_MEMORY: less
+ * is left
+ */
+NTSTATUS KeExpandKernelStackAndCallout(PEXPAND_STACK_CALLOUT Callout, PVOID Parameter, SIZE_T Size)
+	PLX_WIN_NAME(KeExpandKernelStackAndCallout);
+/** The same, also at DISPATCH_LEVEL.
+ * @param Wait    FALSE at DISPATCH_LEVEL, else STATUS_INVALID_PARAMETER_4; it never waits
+ * @param Context NULL */
+NTSTATUS KeExpandKernelStackAndCalloutEx(PEXPAND_STACK_CALLOUT Callout, PVOID Parameter,
+					 SIZE_T Size, BOOLEAN Wait, PVOID Context)
+	PLX_WIN_NAME(KeExpandKernelStackAndCalloutEx);
+
 #ifdef __cplusplus
 }
 #endif

@@ -64,6 +64,11 @@ NTSTATUS KeSetTargetProcessorDpcEx(PKDPC Dpc, PPROCESSOR_NUMBER ProcNumber)
 /** Wait until every DPC that is queued has run and returned. At PASSIVE_LEVEL. */
 VOID KeFlushQueuedDpcs(VOID) PLX_WIN_NAME(KeFlushQueuedDpcs);
 
+/** Returns: in a DPC, whether others wait in its queue, so that it had better leave the rest of its
+ * work for later; otherwise FALSE: a thread at DISPATCH_LEVEL takes no processor for itself. At
+ * DISPATCH_LEVEL */
+LOGICAL KeShouldYieldProcessor(VOID) PLX_WIN_NAME(KeShouldYieldProcessor);
+
 #ifdef __cplusplus
 }
 #endif

@@ -28,6 +28,9 @@ ULONG64 KeQueryInterruptTimePrecise(PULONG64 QpcTimeStamp)
 	PLX_WIN_NAME(KeQueryInterruptTimePrecise);
 /** Returns: without the time that the machine slept */
 ULONGLONG KeQueryUnbiasedInterruptTime(VOID) PLX_WIN_NAME(KeQueryUnbiasedInterruptTime);
+/** @param QpcTimeStamp gets the performance counter of that moment */
+ULONGLONG KeQueryUnbiasedInterruptTimePrecise(PULONG64 QpcTimeStamp)
+	PLX_WIN_NAME(KeQueryUnbiasedInterruptTimePrecise);
 /** @param CurrentCount gets the interrupt time divided by KeQueryTimeIncrement() */
 VOID KeQueryTickCount(PLARGE_INTEGER CurrentCount) PLX_WIN_NAME(KeQueryTickCount);
 /** Returns: units of 100 ns in a tick, 156,250 */
@@ -59,7 +62,17 @@ KAFFINITY KeQueryActiveProcessors(VOID) PLX_WIN_NAME(KeQueryActiveProcessors);
 KAFFINITY KeQueryGroupAffinity(USHORT GroupNumber) PLX_WIN_NAME(KeQueryGroupAffinity);
 USHORT KeQueryActiveGroupCount(VOID) PLX_WIN_NAME(KeQueryActiveGroupCount);
 USHORT KeQueryMaximumGroupCount(VOID) PLX_WIN_NAME(KeQueryMaximumGroupCount);
+/** Returns: the highest number of a NUMA node; 0 if there is one, or the system does not tell */
 USHORT KeQueryHighestNodeNumber(VOID) PLX_WIN_NAME(KeQueryHighestNodeNumber);
+/** Returns: the node of the processor where the thread runs */
+USHORT KeGetCurrentNodeNumber(VOID) PLX_WIN_NAME(KeGetCurrentNodeNumber);
+/**
+ * Describe the processors of a node in that group which has most of them.
+ * @param Affinity NULL, or gets the group and a bit for each; no bit: there are none
+ * @param Count    NULL, or gets how many bits are set
+ */
+VOID KeQueryNodeActiveAffinity(USHORT NodeNumber, PGROUP_AFFINITY Affinity, PUSHORT Count)
+	PLX_WIN_NAME(KeQueryNodeActiveAffinity);
 /** Returns: where the thread runs, unless it moves in that moment; in its group */
 ULONG KeGetCurrentProcessorNumber(VOID) PLX_WIN_NAME(KeGetCurrentProcessorNumber);
 /** @param ProcNumber NULL, or gets group and number

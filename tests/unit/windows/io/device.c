@@ -5,6 +5,8 @@
  */
 #include "io_rig.h"
 
+#include <pthread.h>
+
 #include <stdlib.h>
 #include <wdmsec.h>
 
@@ -382,6 +384,62 @@ the_stack_has_bounds(void **state)
 #endif
 }
 
+static EXPAND_STACK_CALLOUT called;
+
+static VOID
+called(PVOID parameter)
+{
+	*(ULONG_PTR *)parameter = IoGetRemainingStackSize();
+}
+
+/* On a stack that is too small for the largest size. */
+static void *
+on_a_small_stack(void *argument)
+{
+	ULONG_PTR *left = argument;
+
+	if (KeExpandKernelStackAndCallout(called, left, MAXIMUM_EXPANSION_SIZE) !=
+		    STATUS_NO_MEMORY ||
+	    *left != 7)
+		return NULL;
+	return KeExpandKernelStackAndCallout(called, left, 4096) == STATUS_SUCCESS ? argument
+										   : NULL;
+}
+
+static void
+a_routine_is_called_with_the_stack_that_it_needs(void **state)
+{
+	/* what the C library takes of it for what is thread-local differs */
+	const size_t small = MAXIMUM_EXPANSION_SIZE - 2048;
+	pthread_attr_t attributes;
+	ULONG_PTR left = 7;
+	pthread_t thread;
+	void *result;
+	KIRQL old;
+
+	(void)state;
+	assert_int_equal(KeExpandKernelStackAndCallout(called, &left, MAXIMUM_EXPANSION_SIZE + 1),
+			 STATUS_INVALID_PARAMETER_3);
+	assert_int_equal(left, 7);
+	pthread_attr_init(&attributes);
+	assert_int_equal(pthread_attr_setstacksize(&attributes, small), 0);
+	assert_int_equal(pthread_create(&thread, &attributes, on_a_small_stack, &left), 0);
+	pthread_join(thread, &result);
+	pthread_attr_destroy(&attributes);
+	assert_non_null(result);
+	assert_int_equal(KeExpandKernelStackAndCallout(called, &left, MAXIMUM_EXPANSION_SIZE),
+			 STATUS_SUCCESS);
+	assert_true(left >= MAXIMUM_EXPANSION_SIZE);
+	KeRaiseIrql(DISPATCH_LEVEL, &old);
+	assert_int_equal(KeExpandKernelStackAndCalloutEx(called, &left, 4096, TRUE, NULL),
+			 STATUS_INVALID_PARAMETER_4);
+	left = 7;
+	assert_int_equal(KeExpandKernelStackAndCalloutEx(called, &left, 4096, FALSE, NULL),
+			 STATUS_SUCCESS);
+	KeLowerIrql(old);
+	assert_true(left >= 4096);
+}
+
 int
 main(void)
 {
@@ -398,6 +456,7 @@ main(void)
 		cmocka_unit_test(a_queued_work_item_holds_its_device),
 		cmocka_unit_test(a_timer_of_a_device_ticks_at_dispatch_level),
 		cmocka_unit_test(the_stack_has_bounds),
+		cmocka_unit_test(a_routine_is_called_with_the_stack_that_it_needs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

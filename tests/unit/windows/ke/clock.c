@@ -26,6 +26,10 @@ the_clocks_go_on_and_agree(void **state)
 	assert_true(count.QuadPart >= system.QuadPart);
 	assert_true(KeQueryInterruptTime() >= KeQueryUnbiasedInterruptTime() - 10);
 	assert_true(KeQueryInterruptTimePrecise(&stamp) >= stamp);
+	count = KeQueryPerformanceCounter(NULL);
+	assert_in_range(KeQueryUnbiasedInterruptTimePrecise(&stamp), count.QuadPart,
+			KeQueryUnbiasedInterruptTime());
+	assert_in_range(stamp, count.QuadPart, KeQueryPerformanceCounter(NULL).QuadPart);
 	assert_int_equal(KeQueryTimeIncrement(), 156250);
 	KeQueryTickCount(&ticks);
 	assert_in_range(KeQueryInterruptTime() / KeQueryTimeIncrement() - (ULONGLONG)ticks.QuadPart,
@@ -83,12 +87,46 @@ processors_have_an_index_and_a_number(void **state)
 	assert_true(KeQueryHighestNodeNumber() < 1024);
 }
 
+static void
+each_processor_is_in_one_node(void **state)
+{
+	ULONG in_nodes = 0, n = KeQueryActiveProcessorCountEx(ALL_PROCESSOR_GROUPS);
+	GROUP_AFFINITY affinity;
+	PROCESSOR_NUMBER number;
+	USHORT count;
+
+	(void)state;
+	for (USHORT node = 0; node <= KeQueryHighestNodeNumber(); node++) {
+		KeQueryNodeActiveAffinity(node, &affinity, &count);
+		assert_int_equal(__builtin_popcountll(affinity.Mask), count);
+		assert_int_equal(affinity.Mask & ~KeQueryGroupAffinity(affinity.Group), 0);
+		in_nodes += count;
+	}
+	/* a node of more than one group is described by its largest part */
+	assert_in_range(in_nodes, 1, n);
+	if (KeQueryActiveGroupCount() == 1)
+		assert_int_equal(in_nodes, n);
+	KeQueryNodeActiveAffinity((USHORT)(KeQueryHighestNodeNumber() + 1), &affinity, &count);
+	assert_int_equal(affinity.Mask, 0);
+	assert_int_equal(count, 0);
+	/* on one processor, so that it does not move in between */
+	KeQueryNodeActiveAffinity(KeGetCurrentNodeNumber(), &affinity, NULL);
+	affinity.Mask &= ~affinity.Mask + 1;
+	KeSetSystemGroupAffinityThread(&affinity, NULL);
+	KeGetCurrentProcessorNumberEx(&number);
+	KeQueryNodeActiveAffinity(KeGetCurrentNodeNumber(), &affinity, NULL);
+	assert_int_equal(affinity.Group, number.Group);
+	assert_int_equal(affinity.Mask >> number.Number & 1, 1);
+	KeRevertToUserAffinityThread();
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_clocks_go_on_and_agree),
 		cmocka_unit_test(local_time_differs_by_the_zone),
+		cmocka_unit_test(each_processor_is_in_one_node),
 		cmocka_unit_test(processors_have_an_index_and_a_number),
 	};
 

@@ -14,7 +14,7 @@ struct gate {
 	atomic_bool open;
 };
 
-static KDEFERRED_ROUTINE hold_up, note;
+static KDEFERRED_ROUTINE hold_up, note, look_back;
 
 static VOID
 hold_up(PKDPC dpc, PVOID context, PVOID argument1, PVOID argument2)
@@ -282,6 +282,49 @@ a_dpc_may_insert_itself(void **state)
 	assert_int_equal(plx_ke_left().dpcs, 0);
 }
 
+/* Asks whether others wait, while it holds them up and when it does not. */
+struct asker {
+	struct gate gate;
+	LOGICAL alone, followed;
+};
+
+static VOID
+look_back(PKDPC dpc, PVOID context, PVOID argument1, PVOID argument2)
+{
+	struct asker *asker = context;
+
+	asker->alone = KeShouldYieldProcessor();
+	hold_up(dpc, &asker->gate, argument1, argument2);
+	asker->followed = KeShouldYieldProcessor();
+}
+
+static void
+a_dpc_that_others_wait_for_should_yield(void **state)
+{
+	struct asker asker = {.alone = 7};
+	KIRQL old;
+	KDPC after;
+
+	(void)state;
+	KeFlushQueuedDpcs();
+	n_noted = 0;
+	KeInitializeEvent(&asker.gate.entered, NotificationEvent, FALSE);
+	KeInitializeDpc(&asker.gate.dpc, look_back, &asker);
+	KeInitializeDpc(&after, note, NULL);
+	KeInsertQueueDpc(&asker.gate.dpc, NULL, NULL);
+	ke_wait(&asker.gate.entered);
+	KeInsertQueueDpc(&after, NULL, NULL);
+	atomic_store(&asker.gate.open, true);
+	KeFlushQueuedDpcs();
+	assert_int_equal(n_noted, 1);
+	assert_false(asker.alone);
+	assert_true(asker.followed);
+	/* a thread takes no processor for itself */
+	KeRaiseIrql(DISPATCH_LEVEL, &old);
+	assert_false(KeShouldYieldProcessor());
+	KeLowerIrql(old);
+}
+
 int
 main(void)
 {
@@ -293,6 +336,7 @@ main(void)
 		cmocka_unit_test(a_dpc_runs_on_its_target),
 		cmocka_unit_test(a_dpc_never_runs_twice_at_once_and_is_never_lost),
 		cmocka_unit_test(a_dpc_may_insert_itself),
+		cmocka_unit_test(a_dpc_that_others_wait_for_should_yield),
 		cmocka_unit_test(the_thread_without_a_target_can_be_bound),
 	};
 

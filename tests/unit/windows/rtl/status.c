@@ -165,6 +165,79 @@ the_version_is_that_of_a_server(void **state)
 	assert_false(RtlIsNtDdiVersionAvailable(0x0B000000));
 }
 
+static NTSTATUS
+verify(ULONG types, UCHAR condition, RTL_OSVERSIONINFOEXW wanted)
+{
+	ULONGLONG conditions = 0;
+
+	for (ULONG type = VER_MINORVERSION; type <= VER_PRODUCT_TYPE; type <<= 1)
+		VER_SET_CONDITION(conditions, type, condition);
+	wanted.dwOSVersionInfoSize = sizeof(wanted);
+	return RtlVerifyVersionInfo(&wanted, types, conditions);
+}
+
+static void
+a_version_is_compared_member_by_member(void **state)
+{
+	const RTL_OSVERSIONINFOEXW same = {.dwMajorVersion = 10, .dwBuildNumber = 20348};
+	const RTL_OSVERSIONINFOEXW old = {.dwMajorVersion = 6, .dwMinorVersion = 3};
+	const RTL_OSVERSIONINFOEXW next = {.dwMajorVersion = 10, .dwMinorVersion = 1};
+	const RTL_OSVERSIONINFOEXW kind = {.wProductType = VER_NT_SERVER, .dwPlatformId = 2};
+	const RTL_OSVERSIONINFOEXW suite = {.wSuiteMask = 2};
+	const ULONG both = VER_MAJORVERSION | VER_MINORVERSION;
+
+	(void)state;
+	assert_int_equal(verify(both | VER_BUILDNUMBER, VER_EQUAL, same), STATUS_SUCCESS);
+	assert_int_equal(verify(both, VER_GREATER, same), STATUS_REVISION_MISMATCH);
+	assert_int_equal(verify(both, VER_LESS_EQUAL, same), STATUS_SUCCESS);
+	/* 10.0 is above 6.3, whatever the minor versions are */
+	assert_int_equal(verify(both, VER_GREATER_EQUAL, old), STATUS_SUCCESS);
+	assert_int_equal(verify(both, VER_GREATER, old), STATUS_SUCCESS);
+	assert_int_equal(verify(both, VER_LESS, old), STATUS_REVISION_MISMATCH);
+	assert_int_equal(verify(VER_MINORVERSION, VER_GREATER, old), STATUS_REVISION_MISMATCH);
+	assert_int_equal(verify(both, VER_GREATER_EQUAL, next), STATUS_REVISION_MISMATCH);
+	assert_int_equal(verify(both, VER_LESS, next), STATUS_SUCCESS);
+	assert_int_equal(verify(both, VER_EQUAL, next), STATUS_REVISION_MISMATCH);
+	assert_int_equal(verify(VER_BUILDNUMBER, VER_LESS, same), STATUS_REVISION_MISMATCH);
+	assert_int_equal(verify(VER_PRODUCT_TYPE | VER_PLATFORMID, VER_EQUAL, kind),
+			 STATUS_SUCCESS);
+	assert_int_equal(verify(VER_SUITENAME, VER_AND, suite), STATUS_REVISION_MISMATCH);
+	assert_int_equal(verify(VER_SUITENAME, VER_OR, suite), STATUS_REVISION_MISMATCH);
+	assert_int_equal(verify(VER_SUITENAME, VER_AND, same), STATUS_SUCCESS);
+}
+
+static void
+a_wrong_question_about_the_version_is_refused(void **state)
+{
+	RTL_OSVERSIONINFOEXW wanted = {.dwOSVersionInfoSize = sizeof(RTL_OSVERSIONINFOW)};
+
+	(void)state;
+	assert_int_equal(VerSetConditionMask(0, VER_MAJORVERSION, VER_GREATER_EQUAL), 3 << 3);
+	assert_int_equal(VerSetConditionMask(5, VER_MAJORVERSION, 0), 5);
+	assert_int_equal(RtlVerifyVersionInfo(&wanted, VER_MAJORVERSION, 3 << 3),
+			 STATUS_INVALID_PARAMETER);
+	assert_int_equal(verify(0, VER_EQUAL, wanted), STATUS_INVALID_PARAMETER);
+	assert_int_equal(verify(0x100, VER_EQUAL, wanted), STATUS_INVALID_PARAMETER);
+	assert_int_equal(verify(VER_MAJORVERSION, VER_AND, wanted), STATUS_INVALID_PARAMETER);
+	assert_int_equal(verify(VER_SUITENAME, VER_EQUAL, wanted), STATUS_INVALID_PARAMETER);
+	assert_int_equal(verify(VER_MAJORVERSION, 0, wanted), STATUS_INVALID_PARAMETER);
+}
+
+static void
+the_parts_of_the_version_agree(void **state)
+{
+	UNICODE_STRING pack = {7, 7, NULL};
+	ULONG major = 7, minor = 7, build = 7;
+
+	(void)state;
+	assert_false(PsGetVersion(&major, &minor, &build, &pack));
+	assert_int_equal(major, 10);
+	assert_int_equal(minor, 0);
+	assert_int_equal(build, 20348);
+	assert_int_equal(pack.Length, 0);
+	assert_false(PsGetVersion(NULL, NULL, NULL, NULL));
+}
+
 int
 main(void)
 {
@@ -175,6 +248,9 @@ main(void)
 		cmocka_unit_test(a_date_is_a_time_and_back),
 		cmocka_unit_test(a_date_that_is_none_is_refused),
 		cmocka_unit_test(the_version_is_that_of_a_server),
+		cmocka_unit_test(a_version_is_compared_member_by_member),
+		cmocka_unit_test(a_wrong_question_about_the_version_is_refused),
+		cmocka_unit_test(the_parts_of_the_version_agree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
