@@ -61,6 +61,20 @@ ObfReferenceObject(PVOID object)
 	       1;
 }
 
+bool
+plx_ke_object_try_hold(PVOID object)
+{
+	struct ke_object *head = head_of(object);
+	long long holds = atomic_load_explicit(&head->holds, memory_order_relaxed);
+
+	while (holds > 0)
+		if (atomic_compare_exchange_weak_explicit(&head->holds, &holds, holds + 1,
+							  memory_order_acquire,
+							  memory_order_relaxed))
+			return true;
+	return false;
+}
+
 LONG_PTR
 ObfDereferenceObject(PVOID object)
 {

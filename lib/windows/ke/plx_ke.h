@@ -64,6 +64,9 @@ struct _OBJECT_TYPE {
  * @param bytes of the object, which is aligned to 16
  * Returns: NULL: no memory */
 PVOID plx_ke_object_create(POBJECT_TYPE type, SIZE_T bytes);
+/** Hold an object that is still in a list from which its end removes it.
+ * Returns: false: its last hold was released, and its end has begun */
+bool plx_ke_object_try_hold(PVOID object);
 /** Returns: the type of an object of plx_ke_object_create() */
 POBJECT_TYPE plx_ke_object_type(PVOID object);
 /** Open a handle, which holds the object.

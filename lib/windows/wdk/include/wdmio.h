@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Io: drivers and devices, requests, queues of requests, registry keys. Each has a header of its
- * own.
+ * Io: drivers and devices, requests, queues of requests, registry keys, events and callback
+ * objects. Each has a header of its own.
  */
 #ifndef PLX_WDK_WDMIO_H
 #define PLX_WDK_WDMIO_H
@@ -10,5 +10,6 @@
 #include "wdmirp.h"
 #include "wdmqueue.h"
 #include "wdmkey.h"
+#include "wdmobject.h"
 
 #endif
