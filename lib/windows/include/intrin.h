@@ -11,4 +11,6 @@
 #include <x86intrin.h>
 #endif
 
+#include "crtbits.h"
+
 #endif

@@ -12,8 +12,12 @@ enum {
 	MONDAY = 1,        /* the first of January 1601 */
 };
 
-#define UNITS_MS  10000ll
-#define UNITS_DAY (86400000 * UNITS_MS)
+#define UNITS_MS     10000ll
+#define UNITS_SECOND (1000 * UNITS_MS)
+#define UNITS_DAY    (86400000 * UNITS_MS)
+/* Their first days, from that of 1601. */
+#define EPOCH_1970 (134774 * UNITS_DAY)
+#define EPOCH_1980 (138426 * UNITS_DAY)
 
 static bool
 is_leap(int year)
@@ -82,4 +86,45 @@ RtlTimeFieldsToTime(PTIME_FIELDS fields, PLARGE_INTEGER time)
 	     fields->Milliseconds;
 	time->QuadPart = days * UNITS_DAY + ms * UNITS_MS;
 	return TRUE;
+}
+
+/* ---- seconds ---- */
+
+/* Returns: FALSE: before the epoch, or too far behind it */
+static BOOLEAN
+seconds_since(LONGLONG epoch, const LARGE_INTEGER *time, PULONG seconds)
+{
+	long long since;
+
+	if (time->QuadPart < epoch)
+		return FALSE;
+	since = (time->QuadPart - epoch) / UNITS_SECOND;
+	if (since > UINT32_MAX)
+		return FALSE;
+	*seconds = (ULONG)since;
+	return TRUE;
+}
+
+BOOLEAN
+RtlTimeToSecondsSince1970(PLARGE_INTEGER time, PULONG seconds)
+{
+	return seconds_since(EPOCH_1970, time, seconds);
+}
+
+VOID
+RtlSecondsSince1970ToTime(ULONG seconds, PLARGE_INTEGER time)
+{
+	time->QuadPart = EPOCH_1970 + seconds * UNITS_SECOND;
+}
+
+BOOLEAN
+RtlTimeToSecondsSince1980(PLARGE_INTEGER time, PULONG seconds)
+{
+	return seconds_since(EPOCH_1980, time, seconds);
+}
+
+VOID
+RtlSecondsSince1980ToTime(ULONG seconds, PLARGE_INTEGER time)
+{
+	time->QuadPart = EPOCH_1980 + seconds * UNITS_SECOND;
 }

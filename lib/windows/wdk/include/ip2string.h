@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Addresses of IPv4 and IPv6 as text, and back.
+ * Addresses of IPv4, IPv6 and Ethernet as text, and back.
  *
  * In IPv4 the strict form has four decimal numbers. The other form has one to four, as inet_aton()
  * reads them: octal after 0, hexadecimal after 0x, the last one with all bytes that are left.
@@ -16,6 +16,19 @@
 extern "C" {
 #endif
 
+/* An Ethernet address, in network byte order. */
+typedef union _DL_EUI48 {
+	UCHAR Byte[6];
+} DL_EUI48, *PDL_EUI48;
+
+/** Write an address as F4-CE-46-2D-90-8C. @param S room for 18 characters. Returns: its end, the 0
+ */
+PSTR RtlEthernetAddressToStringA(const DL_EUI48 *Addr, PSTR S)
+	PLX_WIN_NAME(RtlEthernetAddressToStringA);
+/** Read such an address, also with small letters. @param Terminator [out] the first character that
+ * is not of it. Errors: STATUS_INVALID_PARAMETER: it is none */
+NTSTATUS RtlEthernetStringToAddressA(PCSTR S, PCSTR *Terminator, DL_EUI48 *Addr)
+	PLX_WIN_NAME(RtlEthernetStringToAddressA);
 /** Write an address. @param S room for 16 characters. Returns: its end, the 0 */
 PSTR RtlIpv4AddressToStringA(const struct in_addr *Addr, PSTR S)
 	PLX_WIN_NAME(RtlIpv4AddressToStringA);
@@ -69,15 +82,21 @@ NTSTATUS RtlIpv4StringToAddressExW(PCWSTR AddressString, BOOLEAN Strict, struct 
 				   PUSHORT Port) PLX_WIN_NAME(RtlIpv4StringToAddressExW);
 NTSTATUS RtlIpv6StringToAddressExW(PCWSTR AddressString, struct in6_addr *Address, PULONG ScopeId,
 				   PUSHORT Port) PLX_WIN_NAME(RtlIpv6StringToAddressExW);
+PWSTR RtlEthernetAddressToStringW(const DL_EUI48 *Addr, PWSTR S)
+	PLX_WIN_NAME(RtlEthernetAddressToStringW);
+NTSTATUS RtlEthernetStringToAddressW(PCWSTR S, PCWSTR *Terminator, DL_EUI48 *Addr)
+	PLX_WIN_NAME(RtlEthernetStringToAddressW);
 #ifdef UNICODE
-#define RtlIpv4AddressToString   RtlIpv4AddressToStringW
-#define RtlIpv4AddressToStringEx RtlIpv4AddressToStringExW
-#define RtlIpv4StringToAddress   RtlIpv4StringToAddressW
-#define RtlIpv4StringToAddressEx RtlIpv4StringToAddressExW
-#define RtlIpv6AddressToString   RtlIpv6AddressToStringW
-#define RtlIpv6AddressToStringEx RtlIpv6AddressToStringExW
-#define RtlIpv6StringToAddress   RtlIpv6StringToAddressW
-#define RtlIpv6StringToAddressEx RtlIpv6StringToAddressExW
+#define RtlEthernetAddressToString RtlEthernetAddressToStringW
+#define RtlEthernetStringToAddress RtlEthernetStringToAddressW
+#define RtlIpv4AddressToString     RtlIpv4AddressToStringW
+#define RtlIpv4AddressToStringEx   RtlIpv4AddressToStringExW
+#define RtlIpv4StringToAddress     RtlIpv4StringToAddressW
+#define RtlIpv4StringToAddressEx   RtlIpv4StringToAddressExW
+#define RtlIpv6AddressToString     RtlIpv6AddressToStringW
+#define RtlIpv6AddressToStringEx   RtlIpv6AddressToStringExW
+#define RtlIpv6StringToAddress     RtlIpv6StringToAddressW
+#define RtlIpv6StringToAddressEx   RtlIpv6StringToAddressExW
 #endif
 #endif
 

@@ -228,6 +228,47 @@ PLX_NTSTR_COUNTED(Cat, String, 1, NTSTRSAFE_PCWSTR, plx_ntstr_put_u)
 PLX_NTSTR_COUNTED(Copy, , 0, PCUNICODE_STRING, plx_ntstr_put_uu)
 PLX_NTSTR_COUNTED(Cat, , 1, PCUNICODE_STRING, plx_ntstr_put_uu)
 
+/* Copy a counted string to one that ends with a 0. */
+static inline NTSTATUS
+plx_ntstr_put_wu(WCHAR *to, size_t size, PCUNICODE_STRING from, WCHAR **end, size_t *remaining,
+		 ULONG flags)
+{
+	const WCHAR *text = NULL;
+	size_t length = 0;
+
+	if (from != NULL) {
+		static const WCHAR empty[1] = {0};
+
+		if (from->Length % sizeof(WCHAR) != 0 || from->Length > from->MaximumLength ||
+		    (from->Buffer == NULL && from->Length != 0))
+			return STATUS_INVALID_PARAMETER;
+		text = from->Buffer != NULL ? from->Buffer : empty;
+		length = from->Length / sizeof(WCHAR);
+	}
+	return plx_ntstr_put_w(to, size, 0, text, length, end, remaining, flags);
+}
+
+#define PLX_NTSTR_OF_COUNTED(U, unit)                                                              \
+	static inline NTSTATUS RtlString##U##CopyUnicodeString(NTSTRSAFE_PWSTR Dest, size_t size,  \
+							       PCUNICODE_STRING Src)               \
+	{                                                                                          \
+		return plx_ntstr_put_wu(Dest, size / (unit), Src, NULL, NULL, 0);                  \
+	}                                                                                          \
+	static inline NTSTATUS RtlString##U##CopyUnicodeStringEx(                                  \
+		NTSTRSAFE_PWSTR Dest, size_t size, PCUNICODE_STRING Src, NTSTRSAFE_PWSTR *DestEnd, \
+		size_t *Remaining, ULONG Flags)                                                    \
+	{                                                                                          \
+		size_t left = (size_t)-1;                                                          \
+		NTSTATUS status =                                                                  \
+			plx_ntstr_put_wu(Dest, size / (unit), Src, DestEnd, &left, Flags);         \
+                                                                                                   \
+		if (left != (size_t)-1)                                                            \
+			PLX_NTSTR_LEFT(Remaining, size, left, unit);                               \
+		return status;                                                                     \
+	}
+PLX_NTSTR_OF_COUNTED(Cb, sizeof(WCHAR))
+PLX_NTSTR_OF_COUNTED(Cch, 1)
+
 static inline NTSTATUS
 RtlUnicodeStringVPrintf(PUNICODE_STRING Dest, NTSTRSAFE_PCWSTR Format, va_list args)
 {

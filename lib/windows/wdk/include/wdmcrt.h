@@ -12,6 +12,7 @@
 
 #include "wdmtypes.h"
 
+#include <crtbits.h>
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>

@@ -71,6 +71,7 @@ extern "C" {
 
 /* What a completion adds to the priority of the thread that waits for it; ignored here. */
 #define IO_NO_INCREMENT         0
+#define IO_CD_ROM_INCREMENT     1
 #define IO_DISK_INCREMENT       1
 #define IO_PARALLEL_INCREMENT   1
 #define IO_NAMED_PIPE_INCREMENT 2

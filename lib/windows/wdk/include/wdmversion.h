@@ -108,6 +108,17 @@ VOID RtlTimeToTimeFields(PLARGE_INTEGER Time, PTIME_FIELDS TimeFields)
 BOOLEAN RtlTimeFieldsToTime(PTIME_FIELDS TimeFields, PLARGE_INTEGER Time)
 	PLX_WIN_NAME(RtlTimeFieldsToTime);
 
+/** Seconds from the start of a year.
+ * Returns: FALSE: it is before that, or after 2^32 - 1 seconds */
+BOOLEAN RtlTimeToSecondsSince1970(PLARGE_INTEGER Time, PULONG ElapsedSeconds)
+	PLX_WIN_NAME(RtlTimeToSecondsSince1970);
+BOOLEAN RtlTimeToSecondsSince1980(PLARGE_INTEGER Time, PULONG ElapsedSeconds)
+	PLX_WIN_NAME(RtlTimeToSecondsSince1980);
+VOID RtlSecondsSince1970ToTime(ULONG ElapsedSeconds, PLARGE_INTEGER Time)
+	PLX_WIN_NAME(RtlSecondsSince1970ToTime);
+VOID RtlSecondsSince1980ToTime(ULONG ElapsedSeconds, PLARGE_INTEGER Time)
+	PLX_WIN_NAME(RtlSecondsSince1980ToTime);
+
 #ifdef __cplusplus
 }
 #endif

@@ -104,6 +104,11 @@ NTSTATUS KeWaitForMultipleObjects(ULONG Count, PVOID Object[], WAIT_TYPE WaitTyp
 NTSTATUS KeDelayExecutionThread(KPROCESSOR_MODE WaitMode, BOOLEAN Alertable,
 				PLARGE_INTEGER Interval) PLX_WIN_NAME(KeDelayExecutionThread);
 
+/* Of the priority of those who are woken; ignored. */
+#define EVENT_INCREMENT     1
+#define SEMAPHORE_INCREMENT 1
+#define MUTANT_INCREMENT    1
+
 /* ---- events ---- */
 
 /* A notification event stays set for everybody; a synchronization event releases one waiter. */

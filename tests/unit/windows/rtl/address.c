@@ -198,6 +198,54 @@ a_mapped_address_is_of_ipv6(void **state)
 	assert_int_equal(ntohs(six.sin6_port), 2);
 }
 
+static void
+an_ethernet_address_is_six_pairs_between_dashes(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t read;
+		BOOLEAN good;
+	} rows[] = {
+		{"F4-CE-46-2d-90-8c", 17, TRUE}, {"F4-CE-46-2D-90-8C-1", 17, TRUE},
+		{"F4:CE-46-2D-90-8C", 2, FALSE}, {"F4-CE-46-2D-90", 14, FALSE},
+		{"F4-CE-46-2D-90-8", 16, FALSE}, {"", 0, FALSE},
+		{"F4-C-46-2D-90-8C", 4, FALSE},  {"F4-CE-46-2D-9g-8C", 13, FALSE},
+	};
+	static const DL_EUI48 expected = {{0xf4, 0xce, 0x46, 0x2d, 0x90, 0x8c}}, none = {{0}};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		NTSTATUS status = rows[i].good ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
+		DL_EUI48 address = none;
+		WCHAR wide[32];
+		PCWSTR wide_end;
+		PCSTR end;
+
+		assert_int_equal(RtlEthernetStringToAddressA(rows[i].text, &end, &address), status);
+		assert_int_equal(end - rows[i].text, rows[i].read);
+		assert_memory_equal(&address, rows[i].good ? &expected : &none, 6);
+		address = none;
+		swprintf_s(wide, 32, L"%S", rows[i].text);
+		assert_int_equal(RtlEthernetStringToAddressW(wide, &wide_end, &address), status);
+		assert_int_equal(wide_end - wide, rows[i].read);
+		assert_memory_equal(&address, rows[i].good ? &expected : &none, 6);
+	}
+}
+
+static void
+an_ethernet_address_is_written_with_large_letters(void **state)
+{
+	static const DL_EUI48 address = {{0xf4, 0xce, 0x46, 0x2d, 0x90, 0x0c}};
+	WCHAR wide[18];
+	char text[18];
+
+	(void)state;
+	assert_ptr_equal(RtlEthernetAddressToStringA(&address, text), text + 17);
+	assert_string_equal(text, "F4-CE-46-2D-90-0C");
+	assert_ptr_equal(RtlEthernetAddressToStringW(&address, wide), wide + 17);
+	assert_wide_equal(wide, L"F4-CE-46-2D-90-0C");
+}
+
 int
 main(void)
 {
@@ -207,6 +255,8 @@ main(void)
 		cmocka_unit_test(ipv4_has_a_port_behind_a_colon),
 		cmocka_unit_test(an_address_of_either_family_is_known_by_its_family),
 		cmocka_unit_test(a_mapped_address_is_of_ipv6),
+		cmocka_unit_test(an_ethernet_address_is_six_pairs_between_dashes),
+		cmocka_unit_test(an_ethernet_address_is_written_with_large_letters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

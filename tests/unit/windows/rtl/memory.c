@@ -189,6 +189,24 @@ sizes_and_addresses_are_rounded_to_powers_of_two(void **state)
 	assert_int_equal(pattern[2], 0);
 }
 
+static void
+bits_rotate_and_bytes_swap(void **state)
+{
+	(void)state;
+	assert_int_equal(_rotl8(0x81, 1), 0x03);
+	assert_int_equal(_rotr8(0x81, 1), 0xc0);
+	assert_int_equal(_rotl16(0x8001, 4), 0x0018);
+	assert_int_equal(_rotr16(0x8001, 20), 0x1800);
+	assert_int_equal(_rotl(0x80000001, 1), 3);
+	assert_int_equal(_rotr(0x80000001, 33), 0xc0000000);
+	assert_int_equal(_rotl(0x12345678, 0), 0x12345678);
+	assert_int_equal(_rotl64(0x8000000000000001, 1), 3);
+	assert_int_equal(_rotr64(0x8000000000000001, 1), 0xc000000000000000);
+	assert_int_equal(_byteswap_ushort(0x1234), 0x3412);
+	assert_int_equal(_byteswap_ulong(0x12345678), 0x78563412);
+	assert_int_equal(_byteswap_uint64(0x0123456789abcdef), 0xefcdab8967452301);
+}
+
 int
 main(void)
 {
@@ -196,6 +214,7 @@ main(void)
 		cmocka_unit_test(sizes_and_addresses_are_rounded_to_powers_of_two),
 		cmocka_unit_test(bitmaps_do_as_a_row_of_bytes_does),
 		cmocka_unit_test(runs_are_found_by_place_or_by_length),
+		cmocka_unit_test(bits_rotate_and_bytes_swap),
 		cmocka_unit_test(memory_is_compared_up_to_the_first_difference),
 		cmocka_unit_test(arithmetic_tells_of_an_overflow),
 	};

@@ -263,6 +263,33 @@ a_counted_string_is_made_of_a_text(void **state)
 	assert_int_equal(RtlUnicodeStringValidateEx(NULL, STRSAFE_IGNORE_NULLS), OK);
 }
 
+static void
+a_text_is_made_of_a_counted_string(void **state)
+{
+	WCHAR buffer[] = L"abcd", to[8], *end;
+	UNICODE_STRING from = {6, 6, buffer}, none = {0, 0, NULL}, odd = {3, 6, buffer};
+	size_t left;
+
+	(void)state;
+	assert_int_equal(RtlStringCbCopyUnicodeString(to, sizeof(to), &from), STATUS_SUCCESS);
+	assert_wide_equal(to, L"abc");
+	assert_int_equal(RtlStringCchCopyUnicodeString(to, 3, &from), STATUS_BUFFER_OVERFLOW);
+	assert_wide_equal(to, L"ab");
+	assert_int_equal(RtlStringCchCopyUnicodeString(to, 8, &none), STATUS_SUCCESS);
+	assert_wide_equal(to, L"");
+	assert_int_equal(RtlStringCchCopyUnicodeString(to, 8, &odd), STATUS_INVALID_PARAMETER);
+	assert_int_equal(RtlStringCchCopyUnicodeString(to, 8, NULL), STATUS_INVALID_PARAMETER);
+	assert_int_equal(RtlStringCchCopyUnicodeString(to, 0, &from), STATUS_INVALID_PARAMETER);
+	assert_int_equal(RtlStringCbCopyUnicodeStringEx(to, sizeof(to), &from, &end, &left, 0),
+			 STATUS_SUCCESS);
+	assert_ptr_equal(end, to + 3);
+	assert_int_equal(left, 5 * sizeof(WCHAR));
+	assert_int_equal(
+		RtlStringCchCopyUnicodeStringEx(to, 3, &from, NULL, NULL, STRSAFE_NULL_ON_FAILURE),
+		STATUS_BUFFER_OVERFLOW);
+	assert_wide_equal(to, L"");
+}
+
 int
 main(void)
 {
@@ -277,6 +304,7 @@ main(void)
 		cmocka_unit_test(counted_strings_use_all_of_their_buffer),
 		cmocka_unit_test(counted_strings_are_formatted),
 		cmocka_unit_test(a_counted_string_is_made_of_a_text),
+		cmocka_unit_test(a_text_is_made_of_a_counted_string),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -150,6 +150,39 @@ a_date_that_is_none_is_refused(void **state)
 }
 
 static void
+seconds_are_counted_from_two_years(void **state)
+{
+	LARGE_INTEGER time = {.QuadPart = 0}, first;
+	TIME_FIELDS fields;
+	ULONG seconds = 7;
+
+	(void)state;
+	assert_false(RtlTimeToSecondsSince1970(&time, &seconds));
+	assert_int_equal(seconds, 7);
+	RtlSecondsSince1970ToTime(0, &first);
+	RtlTimeToTimeFields(&first, &fields);
+	assert_int_equal(fields.Year, 1970);
+	assert_int_equal(fields.Month + fields.Day, 2);
+	time.QuadPart = first.QuadPart - 1;
+	assert_false(RtlTimeToSecondsSince1970(&time, &seconds));
+	time.QuadPart = first.QuadPart + 19999999;
+	assert_true(RtlTimeToSecondsSince1970(&time, &seconds));
+	assert_int_equal(seconds, 1);
+	RtlSecondsSince1970ToTime(UINT32_MAX, &time);
+	assert_true(RtlTimeToSecondsSince1970(&time, &seconds));
+	assert_int_equal(seconds, UINT32_MAX);
+	time.QuadPart += 10000000;
+	assert_false(RtlTimeToSecondsSince1970(&time, &seconds));
+	RtlSecondsSince1980ToTime(59, &time);
+	RtlTimeToTimeFields(&time, &fields);
+	assert_int_equal(fields.Year, 1980);
+	assert_int_equal(fields.Month + fields.Day, 2);
+	assert_int_equal(fields.Second, 59);
+	assert_true(RtlTimeToSecondsSince1980(&time, &seconds));
+	assert_int_equal(seconds, 59);
+}
+
+static void
 the_version_is_that_of_a_server(void **state)
 {
 	RTL_OSVERSIONINFOEXW version = {.dwOSVersionInfoSize = sizeof(version)};
@@ -247,6 +280,7 @@ main(void)
 		cmocka_unit_test(the_two_high_bits_are_the_class),
 		cmocka_unit_test(a_date_is_a_time_and_back),
 		cmocka_unit_test(a_date_that_is_none_is_refused),
+		cmocka_unit_test(seconds_are_counted_from_two_years),
 		cmocka_unit_test(the_version_is_that_of_a_server),
 		cmocka_unit_test(a_version_is_compared_member_by_member),
 		cmocka_unit_test(a_wrong_question_about_the_version_is_refused),
