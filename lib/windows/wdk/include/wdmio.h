@@ -6,6 +6,7 @@
 #ifndef PLX_WDK_WDMIO_H
 #define PLX_WDK_WDMIO_H
 
+#include "evntprov.h"
 #include "wdmdevice.h"
 #include "wdmirp.h"
 #include "wdmqueue.h"
