@@ -181,17 +181,17 @@ static void
 a_mapped_address_is_of_ipv6(void **state)
 {
 	SOCKADDR_IN6 six;
-	SOCKADDR_IN four;
+	SOCKADDR_INET four; /* room for both, as gcc wants to see */
 	IN_ADDR address = {htonl(0xc0000201)};
 	SCOPE_ID scope = {.Value = 9};
 
 	(void)state;
 	IN6ADDR_SETV4MAPPED(&six, &address, 9, htons(1));
 	assert_true(INETADDR_ISV4MAPPED((PSOCKADDR)&six));
-	IN4ADDR_SETSOCKADDR(&four, &address, htons(1));
+	IN4ADDR_SETSOCKADDR(&four.Ipv4, &address, htons(1));
 	assert_false(INETADDR_ISV4MAPPED((PSOCKADDR)&four));
 	assert_false(INETADDR_ISEQUAL((PSOCKADDR)&four, (PSOCKADDR)&six));
-	assert_int_equal(four.sin_addr.s_addr, address.s_addr);
+	assert_int_equal(four.Ipv4.sin_addr.s_addr, address.s_addr);
 	IN6ADDR_SETSOCKADDR(&six, &in6addr_loopback, scope, htons(2));
 	assert_true(IN6ADDR_ISLOOPBACK(&six));
 	assert_int_equal(six.sin6_scope_id, 9);
