@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The measured path through NDK: requests are posted through NDK_QP, one at a time as NDK requires,
- * and results are polled from NDK_CQ. Nothing allocates, waits or prints.
- * It creates and destroys nothing. Start with ndk_post_send().
+ * all but the last of a burst deferred, and results are polled from NDK_CQ. Nothing allocates,
+ * waits or prints. It creates and destroys nothing. Start with ndk_post_send().
  */
 #include "ndk_parts.h"
 
@@ -13,12 +13,13 @@ _Static_assert(offsetof(NDK_SGE, VirtualAddress) == offsetof(struct plx_sge, va)
 		       offsetof(NDK_SGE, MemoryRegionToken) == offsetof(struct plx_sge, key),
 	       "and their fields lie where NDK's do");
 
+/* @param more NDK_OP_FLAG_DEFER if another request follows at once, or 0 */
 static inline NTSTATUS
-post(NDK_QP *qp, const struct plx_send_wr *wr)
+post(NDK_QP *qp, const struct plx_send_wr *wr, ULONG more)
 {
 	const NDK_SGE *sge = (const NDK_SGE *)(const void *)wr->sge;
 	PVOID context = (PVOID)(uintptr_t)wr->wr_id;
-	ULONG flags = (wr->flags & PLX_WR_UNSIGNALED ? NDK_OP_FLAG_SILENT_SUCCESS : 0) |
+	ULONG flags = more | (wr->flags & PLX_WR_UNSIGNALED ? NDK_OP_FLAG_SILENT_SUCCESS : 0) |
 		      (wr->flags & PLX_WR_INLINE ? NDK_OP_FLAG_INLINE : 0);
 	if (wr->op == PLX_WR_SEND)
 		return qp->Dispatch->NdkSend(qp, context, sge, 1, flags);
@@ -41,7 +42,7 @@ uint32_t
 ndk_post_send(struct side *side, struct lane *lane, uint32_t n, enum plx_status *status)
 {
 	for (const struct plx_send_wr *wr = lane->wr, *end = wr + n; wr < end; wr++) {
-		NTSTATUS why = post(lane->face_qp, wr);
+		NTSTATUS why = post(lane->face_qp, wr, wr + 1 < end ? NDK_OP_FLAG_DEFER : 0);
 		if (plx_unlikely(why != STATUS_SUCCESS)) {
 			*status = refused(side, why);
 			return (uint32_t)(wr - lane->wr);
