@@ -93,6 +93,25 @@ put_ring(struct plx_cq *cq, const struct plx_wc *wc, uint32_t n)
 	return put;
 }
 
+/* Take up to `n` of the places that a strict queue has within its depth. As in put_known(), the
+ * reader's index is loaded only when the known ones are used up. */
+static uint32_t
+take_places(struct plx_cq *cq, uint32_t n)
+{
+	uint32_t depth = atomic_load_explicit(&cq->depth, memory_order_relaxed);
+
+	if (cq->places < n || cq->places_of != depth) {
+		uint32_t used = engine_cq_unreaped(cq);
+
+		cq->places = used >= depth ? 0 : depth - used;
+		cq->places_of = depth;
+	}
+	if (n > cq->places)
+		n = cq->places;
+	cq->places -= n;
+	return n;
+}
+
 void
 engine_cq_push(struct plx_cq *cq, const struct plx_wc *wc, uint32_t n)
 {
@@ -100,14 +119,8 @@ engine_cq_push(struct plx_cq *cq, const struct plx_wc *wc, uint32_t n)
 
 	if (plx_unlikely(atomic_load_explicit(&cq->overrun, memory_order_relaxed)))
 		return;
-	if (cq->strict) {
-		uint32_t depth = atomic_load_explicit(&cq->depth, memory_order_relaxed);
-		uint32_t used = engine_cq_unreaped(cq);
-
-		room = used >= depth ? 0 : depth - used;
-		if (room > n)
-			room = n;
-	}
+	if (cq->strict)
+		room = take_places(cq, n);
 	if (plx_likely(cq->spill_count == 0))
 		put = put_ring(cq, wc, room);
 	if (plx_unlikely(put < room))

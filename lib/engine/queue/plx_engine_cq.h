@@ -47,6 +47,8 @@ struct plx_cq {
 	uint32_t users;       /* queue pairs, each counted once per role; command thread only */
 	bool has_new;         /* an entry was added in this cycle */
 	uint32_t ring_free;   /* slots of the ring known to be free */
+	uint32_t places;      /* of a strict queue: entries known to fit within ... */
+	uint32_t places_of;   /* ... this depth; 0: none is known */
 	uint64_t made;        /* entries ever added to the ring, and */
 	uint64_t made_urgent; /* ... up to and including the newest solicited entry or error */
 	atomic_uint reserve; /* maximum number of entries that its queue pairs can have in flight */
