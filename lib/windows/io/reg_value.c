@@ -5,6 +5,8 @@
  */
 #include "registry.h"
 
+#include <plx_rtl.h>
+
 #include <stdlib.h>
 
 static const char no_memory[] = "cannot be read: no memory";
@@ -17,16 +19,6 @@ skip_blanks(PCWSTR at)
 	return at;
 }
 
-/* Returns: -1: no digit */
-static int
-digit(WCHAR c)
-{
-	if (c >= L'0' && c <= L'9')
-		return c - L'0';
-	c |= 0x20;
-	return c >= L'a' && c <= L'f' ? c - L'a' + 10 : -1;
-}
-
 /* Read a hexadecimal number, and move behind it.
  * Returns: false: there is none, or it has more digits */
 static bool
@@ -35,8 +27,8 @@ number(PCWSTR *at, uint32_t digits_max, uint32_t *value)
 	uint32_t n = 0;
 
 	*value = 0;
-	while (n <= digits_max && digit((*at)[n]) >= 0) {
-		*value = *value << 4 | (uint32_t)digit((*at)[n]);
+	while (n <= digits_max && plx_rtl_digit((*at)[n]) < 16) {
+		*value = *value << 4 | plx_rtl_digit((*at)[n]);
 		n++;
 	}
 	*at += n;

@@ -4,6 +4,8 @@
  * cannot is to say where an address ends in a longer text. Wide text is read as narrow text, since
  * addresses are ASCII. Start with read4().
  */
+#include "plx_rtl.h"
+
 #include <ip2string.h>
 #include <wdm.h>
 
@@ -36,20 +38,17 @@ widened(WCHAR *out, const char *s, size_t length)
 	out[length] = 0;
 }
 
-static int
+static unsigned int
 digit(char c)
 {
-	return c >= '0' && c <= '9'   ? c - '0'
-	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
-	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
-				      : 99;
+	return plx_rtl_digit((unsigned char)c);
 }
 
 /* Read a number in C's notation. Returns: what follows it; NULL: there is none, or it is > most */
 static const char *
 read_number(const char *s, bool decimal, ULONGLONG most, ULONGLONG *value)
 {
-	int base = 10;
+	unsigned int base = 10;
 	bool any = false;
 
 	if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
@@ -62,7 +61,7 @@ read_number(const char *s, bool decimal, ULONGLONG most, ULONGLONG *value)
 		return NULL;
 	*value = 0;
 	for (; digit(*s) < base; s++, any = true) {
-		*value = *value * (unsigned)base + (unsigned)digit(*s);
+		*value = *value * base + digit(*s);
 		if (*value > most)
 			return NULL;
 	}

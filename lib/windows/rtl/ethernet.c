@@ -2,6 +2,8 @@
  *
  * Ethernet addresses as text, and back: six pairs of digits between dashes. Start with ETHERNET().
  */
+#include "plx_rtl.h"
+
 #include <ip2string.h>
 #include <wdm.h>
 
@@ -9,15 +11,6 @@ enum {
 	BYTES = 6,
 	DIGITS = 2, /* of a byte */
 };
-
-static int
-digit(unsigned int c)
-{
-	if (c >= '0' && c <= '9')
-		return (int)(c - '0');
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? (int)(c - 'a') + 10 : -1;
-}
 
 /* One set of functions for each kind of character. */
 #define ETHERNET(kind, write, read)                                                              \
@@ -43,10 +36,10 @@ digit(unsigned int c)
 			if (i > 0 && *s++ != '-')                                                \
 				return STATUS_INVALID_PARAMETER;                                 \
 			for (int j = 0; j < DIGITS; j++, s++) {                                  \
-				int value = digit((unsigned int)*s);                             \
+				unsigned int value = plx_rtl_digit((unsigned int)*s);            \
                                                                                                  \
 				*end = s;                                                        \
-				if (value < 0)                                                   \
+				if (value >= 16)                                                 \
 					return STATUS_INVALID_PARAMETER;                         \
 				read_so_far.Byte[i] = (UCHAR)(read_so_far.Byte[i] << 4 | value); \
 			}                                                                        \

@@ -2,6 +2,8 @@
  *
  * GUIDs as text. Start with RtlGUIDFromString().
  */
+#include "plx_rtl.h"
+
 #include <ntstrsafe.h>
 #include <wdm.h>
 
@@ -15,15 +17,6 @@ enum {
 static const unsigned char places[16] = {1,  3,  5,  7,  10, 12, 15, 17,
 					 20, 22, 25, 27, 29, 31, 33, 35};
 
-static int
-digit(WCHAR c)
-{
-	return c >= '0' && c <= '9'   ? c - '0'
-	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
-	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
-				      : -1;
-}
-
 NTSTATUS
 RtlGUIDFromString(PCUNICODE_STRING s, GUID *guid)
 {
@@ -33,11 +26,11 @@ RtlGUIDFromString(PCUNICODE_STRING s, GUID *guid)
 	if (s->Length < GUID_LENGTH * sizeof(WCHAR))
 		return STATUS_INVALID_PARAMETER;
 	for (int i = 0; i < GUID_LENGTH; i++)
-		if (form[i] == 'x' ? digit(s->Buffer[i]) < 0 : s->Buffer[i] != form[i])
+		if (form[i] == 'x' ? plx_rtl_digit(s->Buffer[i]) >= 16 : s->Buffer[i] != form[i])
 			return STATUS_INVALID_PARAMETER;
 	for (int i = 0; i < 16; i++)
-		bytes[i] =
-			(UCHAR)(digit(s->Buffer[places[i]]) << 4 | digit(s->Buffer[places[i] + 1]));
+		bytes[i] = (UCHAR)(plx_rtl_digit(s->Buffer[places[i]]) << 4 |
+				   plx_rtl_digit(s->Buffer[places[i] + 1]));
 	guid->Data1 =
 		(ULONG)bytes[0] << 24 | (ULONG)bytes[1] << 16 | (ULONG)bytes[2] << 8 | bytes[3];
 	guid->Data2 = (USHORT)(bytes[4] << 8 | bytes[5]);

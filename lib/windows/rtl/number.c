@@ -3,6 +3,8 @@
  * Numbers as text and text as numbers: Rtl's and the C run-time functions'. Reading is done by the
  * C library on the digits alone. Start with digits_of().
  */
+#include "plx_rtl.h"
+
 #include <wdm.h>
 
 #include <stdbool.h>
@@ -57,8 +59,8 @@ RtlIntegerToUnicodeString(ULONG value, ULONG base, PUNICODE_STRING s)
 	return RtlInt64ToUnicodeString(value, base, s);
 }
 
-static unsigned
-digit(unsigned c)
+unsigned int
+plx_rtl_digit(unsigned int c)
 {
 	return c >= '0' && c <= '9'                     ? c - '0'
 	       : (c | 0x20) >= 'a' && (c | 0x20) <= 'z' ? (c | 0x20) - 'a' + 10
@@ -116,8 +118,8 @@ read_number(struct characters s, ULONG base, PULONG value)
 		return STATUS_INVALID_PARAMETER;
 	}
 	*value = 0;
-	for (; s.left > 0 && digit(first(&s)) < base; skip(&s))
-		*value = *value * base + digit(first(&s));
+	for (; s.left > 0 && plx_rtl_digit(first(&s)) < base; skip(&s))
+		*value = *value * base + plx_rtl_digit(first(&s));
 	if (negative)
 		*value = 0 - *value;
 	return STATUS_SUCCESS;
