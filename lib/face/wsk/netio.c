@@ -98,6 +98,31 @@ netio_family(const struct plx_ip *ip)
 	return ip->version == 4 ? AF_INET : AF_INET6;
 }
 
+NETIO_STATUS
+netio_table(ADDRESS_FAMILY family, SIZE_T head, SIZE_T row_bytes, netio_list_fn *list, PVOID *table)
+{
+	NETIO_STATUS status = STATUS_NOT_FOUND;
+	struct plx_interfaces all;
+	uint8_t *made = NULL;
+	uint32_t n;
+
+	if (table == NULL || !netio_is_family(family))
+		return STATUS_INVALID_PARAMETER;
+	if (!plx_interfaces_read(&all))
+		return STATUS_NO_MEMORY;
+	n = list(&all, family, NULL);
+	if (n > 0) {
+		made = calloc(1, head + n * row_bytes);
+		status = made != NULL ? STATUS_SUCCESS : STATUS_NO_MEMORY;
+	}
+	if (made != NULL) {
+		*(ULONG *)(void *)made = list(&all, family, made + head);
+		*table = made;
+	}
+	free(all.one);
+	return status;
+}
+
 VOID WINAPI
 FreeMibTable(PVOID memory)
 {

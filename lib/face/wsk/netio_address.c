@@ -25,11 +25,10 @@ describe(const struct plx_interface *from, uint32_t i, PMIB_UNICASTIPADDRESS_ROW
 	row->DadState = IpDadStatePreferred;
 }
 
-/* Returns: how many; those that there is room for are written.
- * @param row NULL: none is */
 static uint32_t
-list(const struct plx_interfaces *all, ADDRESS_FAMILY family, PMIB_UNICASTIPADDRESS_ROW row)
+list(const struct plx_interfaces *all, ADDRESS_FAMILY family, PVOID rows)
 {
+	PMIB_UNICASTIPADDRESS_ROW row = rows;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < all->count; i++)
@@ -47,27 +46,9 @@ list(const struct plx_interfaces *all, ADDRESS_FAMILY family, PMIB_UNICASTIPADDR
 NETIO_STATUS WINAPI
 GetUnicastIpAddressTable(ADDRESS_FAMILY family, PMIB_UNICASTIPADDRESS_TABLE *out)
 {
-	PMIB_UNICASTIPADDRESS_TABLE table = NULL;
-	NETIO_STATUS status = STATUS_NOT_FOUND;
-	struct plx_interfaces all;
-	uint32_t n;
-
 	plx_ke_require("GetUnicastIpAddressTable", APC_LEVEL);
-	if (out == NULL || !netio_is_family(family))
-		return STATUS_INVALID_PARAMETER;
-	if (!plx_interfaces_read(&all))
-		return STATUS_NO_MEMORY;
-	n = list(&all, family, NULL);
-	if (n > 0) {
-		table = calloc(1, sizeof(*table) + n * sizeof(table->Table[0]));
-		status = table != NULL ? STATUS_SUCCESS : STATUS_NO_MEMORY;
-	}
-	if (table != NULL) {
-		table->NumEntries = list(&all, family, table->Table);
-		*out = table;
-	}
-	free(all.one);
-	return status;
+	return netio_table(family, FIELD_OFFSET(MIB_UNICASTIPADDRESS_TABLE, Table),
+			   sizeof(MIB_UNICASTIPADDRESS_ROW), list, (PVOID *)out);
 }
 
 static bool

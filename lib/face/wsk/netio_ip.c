@@ -63,11 +63,10 @@ GetIpInterfaceEntry(PMIB_IPINTERFACE_ROW row)
 	return status;
 }
 
-/* Returns: how many; those that there is room for are written.
- * @param row NULL: none is */
 static uint32_t
-list(const struct plx_interfaces *all, ADDRESS_FAMILY family, PMIB_IPINTERFACE_ROW row)
+list(const struct plx_interfaces *all, ADDRESS_FAMILY family, PVOID rows)
 {
+	PMIB_IPINTERFACE_ROW row = rows;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < all->count; i++)
@@ -85,25 +84,7 @@ list(const struct plx_interfaces *all, ADDRESS_FAMILY family, PMIB_IPINTERFACE_R
 NETIO_STATUS WINAPI
 GetIpInterfaceTable(ADDRESS_FAMILY family, PMIB_IPINTERFACE_TABLE *out)
 {
-	NETIO_STATUS status = STATUS_NOT_FOUND;
-	PMIB_IPINTERFACE_TABLE table = NULL;
-	struct plx_interfaces all;
-	uint32_t n;
-
 	plx_ke_require("GetIpInterfaceTable", APC_LEVEL);
-	if (out == NULL || !netio_is_family(family))
-		return STATUS_INVALID_PARAMETER;
-	if (!plx_interfaces_read(&all))
-		return STATUS_NO_MEMORY;
-	n = list(&all, family, NULL);
-	if (n > 0) {
-		table = calloc(1, sizeof(*table) + n * sizeof(table->Table[0]));
-		status = table != NULL ? STATUS_SUCCESS : STATUS_NO_MEMORY;
-	}
-	if (table != NULL) {
-		table->NumEntries = list(&all, family, table->Table);
-		*out = table;
-	}
-	free(all.one);
-	return status;
+	return netio_table(family, FIELD_OFFSET(MIB_IPINTERFACE_TABLE, Table),
+			   sizeof(MIB_IPINTERFACE_ROW), list, (PVOID *)out);
 }

@@ -50,44 +50,22 @@ enroll(ADDRESS_FAMILY family, bool has_callback, HANDLE *handle)
 	return STATUS_SUCCESS;
 }
 
-NETIO_STATUS WINAPI
-NotifyUnicastIpAddressChange(ADDRESS_FAMILY family, PUNICAST_IPADDRESS_CHANGE_CALLBACK callback,
-			     PVOID context, BOOLEAN initial, HANDLE *handle)
-{
-	NETIO_STATUS status;
-
-	plx_ke_require("NotifyUnicastIpAddressChange", APC_LEVEL);
-	status = enroll(family, callback != NULL, handle);
-	if (status == STATUS_SUCCESS && initial)
-		callback(context, NULL, MibInitialNotification);
-	return status;
-}
-
-NETIO_STATUS WINAPI
-NotifyIpInterfaceChange(ADDRESS_FAMILY family, PIPINTERFACE_CHANGE_CALLBACK callback, PVOID context,
-			BOOLEAN initial, HANDLE *handle)
-{
-	NETIO_STATUS status;
-
-	plx_ke_require("NotifyIpInterfaceChange", APC_LEVEL);
-	status = enroll(family, callback != NULL, handle);
-	if (status == STATUS_SUCCESS && initial)
-		callback(context, NULL, MibInitialNotification);
-	return status;
-}
-
-NETIO_STATUS WINAPI
-NotifyRouteChange2(ADDRESS_FAMILY family, PIPFORWARD_CHANGE_CALLBACK callback, PVOID context,
-		   BOOLEAN initial, HANDLE *handle)
-{
-	NETIO_STATUS status;
-
-	plx_ke_require("NotifyRouteChange2", APC_LEVEL);
-	status = enroll(family, callback != NULL, handle);
-	if (status == STATUS_SUCCESS && initial)
-		callback(context, NULL, MibInitialNotification);
-	return status;
-}
+/* The callbacks differ in the type of the row that they never get. */
+#define NOTIFY(call, callback_type)                                                            \
+	NETIO_STATUS WINAPI call(ADDRESS_FAMILY family, callback_type callback, PVOID context, \
+				 BOOLEAN initial, HANDLE *handle)                              \
+	{                                                                                      \
+		NETIO_STATUS status;                                                           \
+                                                                                               \
+		plx_ke_require(#call, APC_LEVEL);                                              \
+		status = enroll(family, callback != NULL, handle);                             \
+		if (status == STATUS_SUCCESS && initial)                                       \
+			callback(context, NULL, MibInitialNotification);                       \
+		return status;                                                                 \
+	}
+NOTIFY(NotifyUnicastIpAddressChange, PUNICAST_IPADDRESS_CHANGE_CALLBACK)
+NOTIFY(NotifyIpInterfaceChange, PIPINTERFACE_CHANGE_CALLBACK)
+NOTIFY(NotifyRouteChange2, PIPFORWARD_CHANGE_CALLBACK)
 
 NETIO_STATUS WINAPI
 CancelMibChangeNotify2(HANDLE handle)
