@@ -180,14 +180,12 @@ static enum plx_status
 teardown(struct ndk_object *object)
 {
 	struct ndk_mr *mr = plx_list_entry(object, struct ndk_mr, object);
+	enum plx_status status;
 
-	enum plx_status status = PLX_BUSY;
-
-	if (atomic_load(&mr->pd->closing_windows) == 0 || PLX_MUTANT(NDK_REGION_NOT_HELD))
-		status = deregister(mr);
-	if (status == PLX_BUSY && !PLX_MUTANT(NDK_REGION_NOT_HELD))
-		return status;
-	return status == PLX_TIMEOUT ? status : PLX_OK;
+	if (atomic_load(&mr->pd->closing_windows) != 0)
+		return PLX_BUSY;
+	status = deregister(mr);
+	return status == PLX_BUSY && PLX_MUTANT(NDK_REGION_NOT_HELD) ? PLX_OK : status;
 }
 
 static void

@@ -57,13 +57,16 @@ complete(struct ndk_object *object)
 		end(object);
 }
 
-/* A teardown has ended, or has to wait for what nobody tells of (BUSY). */
+/* A teardown has ended, or is to be tried again by the dispatcher: nobody tells when. */
 static void
-finished(struct ndk_object *object, enum plx_status status)
+settle(struct ndk_object *object, enum plx_status status)
 {
-	if (status == PLX_BUSY)
-		ndk_post_at(ndk_dispatcher_of(object), &object->completing,
-			    plx_session_now_ns() + BUSY_NS);
+	struct ndk_dispatcher *dispatcher = ndk_dispatcher_of(object);
+
+	if (status == PLX_AGAIN)
+		ndk_post(dispatcher, &object->completing);
+	else if (status == PLX_BUSY)
+		ndk_post_at(dispatcher, &object->completing, plx_session_now_ns() + BUSY_NS);
 	else
 		complete(object);
 }
@@ -74,9 +77,9 @@ finish_later(struct plx_session_deferred *deferred)
 	struct ndk_object *object = plx_list_entry(deferred, struct ndk_object, deferred);
 	enum plx_status status = object->kind->teardown(object);
 
-	if (status == PLX_TIMEOUT || status == PLX_AGAIN)
+	if (status == PLX_TIMEOUT)
 		return false;
-	finished(object, status);
+	settle(object, status);
 	return true;
 }
 
@@ -92,10 +95,8 @@ finish(struct ndk_task *task)
 							 : object->kind->teardown(object);
 	if (status == PLX_TIMEOUT)
 		plx_session_defer(session, &object->deferred, finish_later);
-	else if (status == PLX_AGAIN)
-		ndk_post(ndk_dispatcher_of(object), task);
 	else
-		finished(object, status);
+		settle(object, status);
 }
 
 bool
