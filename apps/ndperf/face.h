@@ -65,6 +65,5 @@ uint32_t ndk_reap(struct side *side, enum queue queue, union entry *entries);
 /** Do the work of plx_adapter_poll() by polling the queue that expects no completions.
  * Returns: approximately what plx_adapter_poll() would */
 uint32_t nd2_poll(struct side *side);
-uint32_t ndk_poll(struct side *side);
 
 #endif

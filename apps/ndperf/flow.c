@@ -126,7 +126,7 @@ cause_of(struct side *side, uint64_t context)
 }
 
 /* Set the sentence for a failed completion. A flushed completion does not tell the cause. */
-static void
+static PLX_COLD void
 fail_completion(struct side *side, const struct plx_wc *wc)
 {
 	const char *why = plx_wc_text((enum plx_wc_status)wc->status);

@@ -58,7 +58,7 @@ nd2_post_receive(struct side *side, struct lane *lane, const struct plx_sge *sge
 	return status == ND_SUCCESS || nd2_failed(side, "a receive cannot be posted", status);
 }
 
-static void
+static PLX_COLD void
 fail_result(struct side *side, const ND2_RESULT *result)
 {
 	side_fail(side, "%s message %llu of queue pair %llu failed: ND2 status 0x%08x",

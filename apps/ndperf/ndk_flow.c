@@ -13,14 +13,22 @@ _Static_assert(offsetof(NDK_SGE, VirtualAddress) == offsetof(struct plx_sge, va)
 		       offsetof(NDK_SGE, MemoryRegionToken) == offsetof(struct plx_sge, key),
 	       "and their fields lie where NDK's do");
 
+static ULONG
+flags_of(const struct plx_send_wr *wr)
+{
+	return (wr->flags & PLX_WR_UNSIGNALED ? NDK_OP_FLAG_SILENT_SUCCESS : 0) |
+	       (wr->flags & PLX_WR_INLINE ? NDK_OP_FLAG_INLINE : 0);
+}
+
 /* @param more NDK_OP_FLAG_DEFER if another request follows at once, or 0 */
 static inline NTSTATUS
 post(NDK_QP *qp, const struct plx_send_wr *wr, ULONG more)
 {
 	const NDK_SGE *sge = (const NDK_SGE *)(const void *)wr->sge;
 	PVOID context = (PVOID)(uintptr_t)wr->wr_id;
-	ULONG flags = more | (wr->flags & PLX_WR_UNSIGNALED ? NDK_OP_FLAG_SILENT_SUCCESS : 0) |
-		      (wr->flags & PLX_WR_INLINE ? NDK_OP_FLAG_INLINE : 0);
+	ULONG flags = more;
+	if (wr->flags != 0)
+		flags |= flags_of(wr);
 	if (wr->op == PLX_WR_SEND)
 		return qp->Dispatch->NdkSend(qp, context, sge, 1, flags);
 	if (wr->op == PLX_WR_WRITE)
@@ -59,7 +67,7 @@ ndk_post_receive(struct side *side, struct lane *lane, const struct plx_sge *sge
 	return status == STATUS_SUCCESS || ndk_failed(side, "a receive cannot be posted", status);
 }
 
-static void
+static PLX_COLD void
 fail_result(struct side *side, const NDK_RESULT *result)
 {
 	side_fail(side, "%s message %llu of queue pair %llu failed: NDK status 0x%08x",
@@ -80,18 +88,4 @@ ndk_reap(struct side *side, enum queue queue, union entry *entries)
 		}
 	}
 	return n;
-}
-
-/* An active endpoint that waits receives nothing. On a passive one, only failed completions of
- * sends matter. */
-uint32_t
-ndk_poll(struct side *side)
-{
-	NDK_CQ *cq = side->ndk->cq[side->is_active ? QUEUE_RECEIVE : QUEUE_SEND];
-	NDK_RESULT result;
-	if (cq == NULL || cq->Dispatch->NdkGetCqResults(cq, &result, 1) == 0)
-		return 0;
-	if (result.Status != STATUS_SUCCESS)
-		fail_result(side, &result);
-	return 1;
 }

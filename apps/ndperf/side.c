@@ -392,9 +392,9 @@ side_pause(struct side *side)
 uint32_t
 side_poll(struct side *side)
 {
-	if (side->nd2 != NULL)
-		return nd2_poll(side);
-	return side->ndk != NULL ? ndk_poll(side) : plx_adapter_poll(side->adapter);
+	if (!side->is_inline) /* a worker polls */
+		return 0;
+	return side->nd2 != NULL ? nd2_poll(side) : plx_adapter_poll(side->adapter);
 }
 
 void
