@@ -118,6 +118,21 @@ PLX_API enum plx_status plx_cq_destroy(struct plx_cq *cq) PLX_MUST_CHECK;
  */
 PLX_API uint32_t plx_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n);
 
+/* Completions where they lie in the queue: `first` of them at `at`, the rest at `more`. */
+struct plx_wc_span {
+	const struct plx_wc *at, *more;
+	uint32_t first, count;
+};
+
+/**
+ * As plx_cq_poll(), but without copying the completions. They stay valid until plx_cq_release(),
+ * which must follow soon, by the same thread: other threads that poll the queue wait for it.
+ * Returns: span->count; 0: nothing is to be released
+ */
+PLX_API uint32_t plx_cq_peek(struct plx_cq *cq, uint32_t n, struct plx_wc_span *span);
+/** Consume all completions of a peek. */
+PLX_API void plx_cq_release(struct plx_cq *cq, const struct plx_wc_span *span);
+
 /**
  * Request one notification, for an entry newer than both the last notification and the last poll
  * before this call. So the sequence poll, find nothing, arm never misses an entry. An entry
@@ -307,6 +322,18 @@ PLX_API enum plx_status plx_qp_query(struct plx_qp *qp, struct plx_qp_info *out)
  */
 PLX_API uint32_t plx_post_send(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_t n,
 			       enum plx_status *refused);
+/* An operation with its flags. They are not neighbours: of two bytes stored one by one, a load of
+ * both at once would wait until they have left the core. */
+#define PLX_WR(op, flags) ((uint32_t)(op) | (uint32_t)(flags) << 16)
+
+/**
+ * Post one SEND, WRITE or READ of one SGE: as plx_post_send(), with all arguments in registers.
+ * @param op_flags PLX_WR(enum plx_wr_op, enum plx_wr_flag)
+ * Errors: as plx_post_send(); INVALID: another operation
+ */
+PLX_API enum plx_status plx_post_one(struct plx_qp *qp, uint32_t op_flags, uint64_t wr_id,
+				     const struct plx_sge *sge, uint64_t remote_va,
+				     struct plx_key rkey) PLX_MUST_CHECK;
 /** Post up to `n` receives, as plx_post_send(). Allowed from INIT on. Errors: STATE (RESET, or the
  * queue pair has a shared receive queue), FULL, INVALID, TOO_MANY_SGES */
 PLX_API uint32_t plx_post_recv(struct plx_qp *qp, const struct plx_recv_wr *wr, uint32_t n,

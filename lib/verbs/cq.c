@@ -54,17 +54,34 @@ plx_cq_query(const struct plx_cq *cq, struct plx_cq_info *out)
 	};
 }
 
+/* Inline mode: who finds nothing runs the adapter. */
+static __attribute__((noinline)) bool
+brings_nothing(struct plx_cq *cq)
+{
+	plx_adapter_run(cq->adapter);
+	return plx_ring_empty(cq->ring);
+}
+
+/* Most polls find nothing, so to look is all that they do: it costs less than to poll. */
+static inline bool
+is_empty(struct plx_cq *cq)
+{
+	/* In inline mode the writer is the same thread, so its index is in this cache. */
+	if (cq->look.inline_mode)
+		return plx_ring_empty(cq->ring) && brings_nothing(cq);
+	return plx_cq_looks_empty(cq);
+}
+
 PLX_HOT uint32_t
 plx_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n)
 {
-	/* In inline mode this thread is also the ring's producer: to look costs less than a poll
-	 * that finds nothing. */
-	if (cq->inline_mode && plx_ring_empty(cq->ring)) {
-		plx_adapter_run(cq->adapter);
-		if (plx_ring_empty(cq->ring))
-			return 0;
-	}
-	return plx_engine_cq_poll(cq, wc, n);
+	return is_empty(cq) ? 0 : plx_engine_cq_poll(cq, wc, n);
+}
+
+PLX_HOT uint32_t
+plx_cq_peek(struct plx_cq *cq, uint32_t n, struct plx_wc_span *span)
+{
+	return is_empty(cq) ? 0 : plx_engine_cq_peek(cq, n, span);
 }
 
 /* The waiting thread also polls. */
@@ -99,7 +116,7 @@ plx_cq_wait(struct plx_cq *cq, uint32_t timeout_ms)
 	uint64_t deadline = plx_steady_ns() + timeout_ms * PLX_MSEC;
 	int fd;
 
-	if (cq->inline_mode)
+	if (cq->look.inline_mode)
 		return wait_inline(cq, deadline);
 	fd = plx_cq_fd(cq); /* before the first check, so that no event is missed */
 	for (;;) {

@@ -26,21 +26,79 @@ plx_engine_qp_post_send(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_
 				   : post_here(qp, wr, n, refused);
 }
 
-/* Inline mode. If other requests of this kind are in flight, this one is sent in the duty cycle
+/* Inline mode. If other requests of this kind are in flight, these `n` are sent in the duty cycle
  * that checks for their responses, in one burst. A lone request is being waited for, and is
  * sent before the call returns. */
+static inline void
+send_if_alone(struct plx_qp *qp, uint32_t n, uint32_t flags)
+{
+	if (!(flags & PLX_WR_DEFER) && engine_sq_in_flight(&qp->sq) == n)
+		plx_engine_send(qp->engine, plx_clock_ns());
+}
+
+static __attribute__((noinline)) uint32_t
+post_and_send(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_t n, enum plx_status *refused)
+{
+	uint32_t posted = post_here(qp, wr, n, refused);
+
+	if (posted > 0)
+		send_if_alone(qp, posted, wr[posted - 1].flags);
+	return posted;
+}
+
 PLX_HOT uint32_t
 plx_post_send(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_t n, enum plx_status *refused)
 {
-	uint32_t posted;
+	return qp->sq.ring != NULL ? engine_sq_post(&qp->sq, wr, n, refused)
+				   : post_and_send(qp, wr, n, refused);
+}
 
-	if (qp->sq.ring != NULL)
-		return engine_sq_post(&qp->sq, wr, n, refused);
-	posted = post_here(qp, wr, n, refused);
-	if (posted > 0 && !(wr[posted - 1].flags & PLX_WR_DEFER) &&
-	    engine_sq_in_flight(&qp->sq) == posted)
-		plx_engine_send(qp->engine, plx_clock_ns());
-	return posted;
+static __attribute__((noinline)) enum plx_status
+post_unusual(struct plx_qp *qp, uint32_t op_flags, uint64_t wr_id, const struct plx_sge *sge,
+	     uint64_t remote_va, struct plx_key rkey)
+{
+	const struct plx_send_wr wr = {
+		.wr_id = wr_id,
+		.op = (uint8_t)engine_op_of(op_flags),
+		.flags = (uint8_t)engine_flags_of(op_flags),
+		.sges = 1,
+		.sge = sge,
+		.remote_va = remote_va,
+		.rkey = rkey,
+	};
+	enum plx_status refused;
+
+	if ((wr.op != PLX_WR_SEND && wr.op != PLX_WR_WRITE && wr.op != PLX_WR_READ) ||
+	    op_flags != PLX_WR(wr.op, wr.flags))
+		return PLX_INVALID;
+	(void)plx_post_send(qp, &wr, 1, &refused);
+	return refused;
+}
+
+/* Inline mode. */
+static __attribute__((noinline)) enum plx_status
+post_usual_here(struct plx_qp *qp, uint32_t op_flags, uint64_t wr_id, const struct plx_sge *sge,
+		uint64_t remote_va, struct plx_key rkey)
+{
+	enum plx_status status =
+		engine_sq_post_usual_here(&qp->sq, op_flags, wr_id, sge, remote_va, rkey);
+
+	if (plx_likely(status == PLX_OK) && !(engine_flags_of(op_flags) & PLX_WR_DEFER)) {
+		engine_schedule(qp->engine, qp);
+		send_if_alone(qp, 1, 0);
+	}
+	return status;
+}
+
+PLX_HOT enum plx_status
+plx_post_one(struct plx_qp *qp, uint32_t op_flags, uint64_t wr_id, const struct plx_sge *sge,
+	     uint64_t remote_va, struct plx_key rkey)
+{
+	if (!engine_sq_is_usual(&qp->sq, engine_op_of(op_flags), engine_flags_of(op_flags), sge))
+		return post_unusual(qp, op_flags, wr_id, sge, remote_va, rkey);
+	return qp->sq.ring != NULL
+		       ? engine_sq_post_usual(&qp->sq, op_flags, wr_id, sge, remote_va, rkey)
+		       : post_usual_here(qp, op_flags, wr_id, sge, remote_va, rkey);
 }
 
 static enum plx_status

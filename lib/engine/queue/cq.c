@@ -173,7 +173,7 @@ static PLX_COLD enum plx_status
 let_arm(struct plx_cq *cq)
 {
 	atomic_store(&cq->armable, true);
-	if (!cq->inline_mode && !barrier_everywhere() &&
+	if (!cq->look.inline_mode && !barrier_everywhere() &&
 	    cq->queues->barrier(cq->queues) == PLX_TIMEOUT)
 		return PLX_TIMEOUT;
 	atomic_store(&cq->arm_ready, true);
@@ -204,14 +204,15 @@ engine_cq_create(struct engine_queues *queues, const struct plx_engine_cq_config
 		plx_heap_free(cq);
 		return PLX_NO_MEMORY;
 	}
+	plx_ring_look_init(&cq->look.ring, cq->ring, PLX_WC_WORD_AT);
 	cq->ring_room = plx_ring_slots(cq->ring) - 1;
 	cq->queues = queues;
 	cq->strict = config->strict;
-	cq->inline_mode = queues->inline_mode;
+	cq->look.inline_mode = queues->inline_mode;
 	cq->cookie = config->cookie;
 	cq->adapter = config->adapter;
 	/* Without such a barrier the engine always checks. */
-	if (!cq->inline_mode && !barrier_everywhere()) {
+	if (!cq->look.inline_mode && !barrier_everywhere()) {
 		atomic_init(&cq->armable, true);
 		atomic_init(&cq->arm_ready, true);
 	}
@@ -238,14 +239,21 @@ engine_cq_free(struct plx_cq *cq)
 	plx_heap_free(cq);
 }
 
-uint32_t
+static inline uint32_t
+peek(struct plx_cq *cq, uint32_t n, struct plx_ring_span *span)
+{
+	/* In inline mode the writer is the same thread, so its index is in this cache. */
+	return cq->look.inline_mode ? plx_ring_peek(cq->ring, sizeof(struct plx_wc), n, span)
+				    : plx_ring_peek_marked(cq->ring, sizeof(struct plx_wc),
+							   PLX_WC_WORD_AT, n, span);
+}
+
+PLX_HOT uint32_t
 plx_engine_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n)
 {
 	struct plx_ring_span span;
 
-	/* In inline mode the writer is the same thread, so its index is in this cache. */
-	n = cq->inline_mode ? plx_ring_peek(cq->ring, sizeof(*wc), n, &span)
-			    : plx_ring_peek_marked(cq->ring, sizeof(*wc), WORD_AT, n, &span);
+	n = peek(cq, n, &span);
 	if (n == 0)
 		return 0;
 	STEP(POLL_BEGUN);
@@ -253,6 +261,27 @@ plx_engine_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n)
 	STEP(POLL_COPIED);
 	plx_ring_release(cq->ring, n);
 	return n;
+}
+
+PLX_HOT uint32_t
+plx_engine_cq_peek(struct plx_cq *cq, uint32_t n, struct plx_wc_span *out)
+{
+	struct plx_ring_span span;
+
+	n = peek(cq, n, &span);
+	if (n == 0)
+		return 0;
+	out->at = (const struct plx_wc *)(const void *)span.at;
+	out->more = (const struct plx_wc *)(const void *)span.more;
+	out->first = span.first;
+	out->count = n;
+	return n;
+}
+
+PLX_HOT void
+plx_cq_release(struct plx_cq *cq, const struct plx_wc_span *span)
+{
+	plx_ring_release(cq->ring, span->count);
 }
 
 enum plx_status

@@ -51,7 +51,7 @@ write_marked(const struct rte_ring *ring, uint32_t index, struct plx_wc *place,
 {
 	uint64_t word;
 
-	memcpy(place, wc, WORD_AT);
+	memcpy(place, wc, PLX_WC_WORD_AT);
 	memcpy(&place->context, &wc->context, sizeof(wc->context));
 	memcpy(&word, &wc->imm, sizeof(word));
 	plx_ring_mark_written(ring, index, &place->imm, word);
@@ -146,7 +146,7 @@ engine_cq_notify(struct plx_cq *cq)
 	atomic_signal_fence(memory_order_seq_cst);
 	if (!atomic_load_explicit(&cq->armable, memory_order_relaxed))
 		return;
-	if (!cq->inline_mode)
+	if (!cq->look.inline_mode)
 		atomic_store(&cq->produced, cq->made);
 	fired = cq_take_due(cq);
 	if (plx_likely(fired == 0))

@@ -10,6 +10,7 @@
 #ifndef PLX_ENGINE_CQ_H
 #define PLX_ENGINE_CQ_H
 
+#include "plx_cq_look.h"
 #include "plx_engine_queues.h"
 #include "plx_queue.h"
 #include "plx_ring.h"
@@ -29,16 +30,16 @@ _Static_assert(PLX_CQ_NOTIFY_ANY == 1 << CQ_ANY && PLX_CQ_NOTIFY_SOLICITED == 1 
 
 struct plx_cq {
 	/* never written, so a polling reader keeps this line in its cache */
+	struct plx_cq_look look;
+	bool strict;
+	atomic_bool armable;   /* a thread arms it: from then on the engine checks for armed kinds;
+				  stays set */
+	atomic_bool arm_ready; /* ... and the engine is known to have seen that */
+	uint32_t ring_room;    /* capacity of the ring */
 	struct rte_ring *ring;
 	struct engine_queues *queues;
 	uint64_t cookie;
 	struct plx_adapter *adapter; /* NULL: none */
-	uint32_t ring_room;          /* capacity of the ring */
-	bool strict;
-	bool inline_mode;
-	atomic_bool armable;   /* a thread arms it: from then on the engine checks for armed kinds;
-				  stays set */
-	atomic_bool arm_ready; /* ... and the engine is known to have seen that */
 
 	/* written by the engine */
 	PLX_ALIGNED_LINE struct plx_wc *spill; /* backlog: entries that did not fit the ring, as a
@@ -69,7 +70,16 @@ struct plx_cq {
 	atomic_int fd;                                 /* -1: not created yet */
 };
 
+_Static_assert(offsetof(struct plx_cq, look) == 0, "plx_cq_looks_empty() finds it there");
 _Static_assert(sizeof(struct plx_wc) == 32, "two completions to a cache line");
+
+/* The word with a completion's status is written last: it marks the entry as written. */
+enum {
+	PLX_WC_WORD_AT = offsetof(struct plx_wc, imm),
+};
+_Static_assert(PLX_WC_WORD_AT % sizeof(uint64_t) == 0 &&
+		       offsetof(struct plx_wc, mark) == PLX_WC_WORD_AT + sizeof(uint64_t) - 1,
+	       "a ring's mark is bit 56 of the word");
 
 /* Errors: INVALID, NO_MEMORY */
 enum plx_status engine_cq_create(struct engine_queues *queues,

@@ -82,10 +82,57 @@ void engine_sq_set_doorbell(struct engine_sq *sq, atomic_ulong *doorbells, atomi
 
 /* ---- posting threads: sq.c ---- */
 
+/* Does this state accept posts? ERROR does; they are flushed. */
+static inline bool
+engine_state_posts(unsigned state)
+{
+	return state == PLX_QP_RTS || state == PLX_QP_SQD || state == PLX_QP_ERROR;
+}
+
+/* The parts of PLX_WR(). */
+static inline uint32_t
+engine_op_of(uint32_t op_flags)
+{
+	return op_flags & UINT16_MAX;
+}
+
+static inline uint32_t
+engine_flags_of(uint32_t op_flags)
+{
+	return op_flags >> 16;
+}
+
+#define ENGINE_USUAL_FLAGS (PLX_WR_SOLICITED | PLX_WR_UNSIGNALED | PLX_WR_FENCE | PLX_WR_DEFER)
+
+/* Can this request of one SGE be posted now, with no more checks? That is a SEND or WRITE of a
+ * connection which accepts posts. */
+static inline bool
+engine_sq_is_usual(const struct engine_sq *sq, uint32_t op, uint32_t flags,
+		   const struct plx_sge *sge)
+{
+	return (op == PLX_WR_SEND || op == PLX_WR_WRITE) &&
+	       !(flags & ~(uint32_t)ENGINE_USUAL_FLAGS) && sge->length <= PLX_MESSAGE_MAX &&
+	       plx_likely(
+		       engine_state_posts(atomic_load_explicit(&sq->state, memory_order_acquire)));
+}
+
+/* Post one usual request, in registers, into the ring. It is what engine_sq_post() does, in half
+ * of its instructions: nothing repeats.
+ * @param op_flags PLX_WR()
+ * Errors:  FULL */
+enum plx_status engine_sq_post_usual(struct engine_sq *sq, uint32_t op_flags, uint64_t wr_id,
+				     const struct plx_sge *sge, uint64_t remote_va,
+				     struct plx_key rkey) PLX_MUST_CHECK;
+/* The same in inline mode: the caller is the engine's thread, and schedules the queue pair. */
+enum plx_status engine_sq_post_usual_here(struct engine_sq *sq, uint32_t op_flags, uint64_t wr_id,
+					  const struct plx_sge *sge, uint64_t remote_va,
+					  struct plx_key rkey) PLX_MUST_CHECK;
+
 /* As plx_engine_qp_post_send(), into the ring. */
 uint32_t engine_sq_post(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n,
 			enum plx_status *refused);
-/* The same in inline mode: the caller is the engine's thread, and schedules the queue pair. */
+/* As engine_sq_post() in inline mode: the caller is the engine's thread, and schedules the queue
+ * pair. */
 uint32_t engine_sq_post_here(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n,
 			     enum plx_status *refused);
 /* Post a request that sends no packet and that a program cannot post as plx_send_wr: BIND, REG. In

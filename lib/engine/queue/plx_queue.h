@@ -32,6 +32,8 @@ struct plx_engine_cq_config {
  * Cost:    hot; no system call
  */
 uint32_t plx_engine_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n);
+/** As plx_cq_peek(), likewise. */
+uint32_t plx_engine_cq_peek(struct plx_cq *cq, uint32_t n, struct plx_wc_span *span);
 
 struct plx_engine_cq_view {
 	uint32_t depth;

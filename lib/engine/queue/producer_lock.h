@@ -59,11 +59,12 @@ producer_reserve(struct producer *producer, struct rte_ring *ring, uint32_t entr
 	return n;
 }
 
-/* Commit the first `n` reserved entries, and prefetch the slot of the next one. */
+/* Commit the first `n` entries of a reservation, and prefetch the slot of the next one. */
 static inline void
-producer_commit(struct producer *producer, struct rte_ring *ring, uint32_t entry_bytes, uint32_t n)
+producer_commit(struct producer *producer, struct rte_ring *ring, uint32_t entry_bytes,
+		const struct plx_ring_span *span, uint32_t n)
 {
-	plx_ring_commit(ring, n);
+	plx_ring_commit_to(ring, span->index + n);
 	plx_ring_expect(ring, entry_bytes);
 	producer->credits -= n;
 	STEP(COMMITTED);

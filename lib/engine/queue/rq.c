@@ -145,7 +145,7 @@ post_locked(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n, enum 
 		STEP(ENTRY_WRITTEN);
 		posted++;
 	}
-	producer_commit(&q->producer, q->ring, sizeof(struct recv_slot), posted);
+	producer_commit(&q->producer, q->ring, sizeof(struct recv_slot), &span, posted);
 	if (posted < n && *status == PLX_OK)
 		*status = PLX_FULL;
 	return posted;
@@ -162,9 +162,39 @@ post_ring(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n, enum pl
 	return posted;
 }
 
-uint32_t
-engine_rq_post(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n,
-	       enum plx_status *refused)
+/* One receive of one SGE: what post_ring() does, without what repeats. */
+static inline bool
+is_usual(const struct plx_recv_wr *wr)
+{
+	return wr->sges == 1 && wr->sge->length <= PLX_MESSAGE_MAX;
+}
+
+static __attribute__((noinline)) uint32_t
+post_usual(struct engine_rq *q, const struct plx_recv_wr *wr, enum plx_status *refused)
+{
+	struct plx_ring_span span;
+	uint32_t posted;
+
+	producer_lock(&q->producer);
+	posted = producer_reserve(&q->producer, q->ring, sizeof(struct recv_slot), limit_of(q),
+				  &q->consumed, 1, &span);
+	if (plx_likely(posted != 0)) {
+		struct recv_slot *slot = (struct recv_slot *)(void *)span.at;
+
+		slot->wr_id = wr->wr_id;
+		slot->sges = 1;
+		slot->sge[0] = wr->sge[0];
+		STEP(ENTRY_WRITTEN);
+		producer_commit(&q->producer, q->ring, sizeof(*slot), &span, 1);
+	}
+	producer_unlock(&q->producer);
+	if (refused != NULL)
+		*refused = posted != 0 ? PLX_OK : PLX_FULL;
+	return posted;
+}
+
+static __attribute__((noinline)) uint32_t
+post_any(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *refused)
 {
 	enum plx_status status = PLX_OK;
 	uint32_t posted = 0;
@@ -175,6 +205,15 @@ engine_rq_post(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n,
 	if (refused != NULL)
 		*refused = status;
 	return posted;
+}
+
+uint32_t
+engine_rq_post(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n,
+	       enum plx_status *refused)
+{
+	if (plx_likely(n == 1 && q->ring != NULL && is_usual(wr)))
+		return post_usual(q, wr, refused);
+	return post_any(q, wr, n, refused);
 }
 
 /* ---- shared ---- */

@@ -246,13 +246,6 @@ build_datagram(const struct plx_send_wr *wr, uint32_t bytes, struct plx_wqe *wqe
 
 /* ---- posting ---- */
 
-/* Does this state accept posts? ERROR does; they are flushed. */
-static bool
-state_posts(unsigned state)
-{
-	return state == PLX_QP_RTS || state == PLX_QP_SQD || state == PLX_QP_ERROR;
-}
-
 /* Inline mode: the caller is the engine's thread, and the WQE enters the transport at once. */
 static inline TWICE uint32_t
 post_here(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n, bool ud,
@@ -297,9 +290,9 @@ reserve(struct engine_sq *sq, uint32_t n, struct plx_ring_span *span)
 }
 
 static inline void
-commit(struct engine_sq *sq, uint32_t n)
+commit(struct engine_sq *sq, const struct plx_ring_span *span, uint32_t n)
 {
-	producer_commit(&sq->producer, sq->ring, sizeof(struct plx_wqe), n);
+	producer_commit(&sq->producer, sq->ring, sizeof(struct plx_wqe), span, n);
 }
 
 static inline TWICE uint32_t
@@ -332,7 +325,7 @@ post_locked(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n, bool
 		STEP(ENTRY_MARKED);
 		posted++;
 	}
-	commit(sq, posted);
+	commit(sq, &span, posted);
 	if (posted < n && *status == PLX_OK)
 		*status = PLX_FULL;
 	return posted;
@@ -371,7 +364,7 @@ post_datagrams(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n,
 {
 	unsigned state = atomic_load_explicit(&sq->state, memory_order_acquire);
 
-	if (!(state & STATE_UD) || !state_posts(state_of(state))) {
+	if (!(state & STATE_UD) || !engine_state_posts(state_of(state))) {
 		*status = PLX_STATE;
 		return 0;
 	}
@@ -389,7 +382,8 @@ post(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n, bool here,
 	enum plx_status status = PLX_OK;
 	uint32_t posted = 0;
 
-	if (plx_unlikely(!state_posts(atomic_load_explicit(&sq->state, memory_order_acquire))))
+	if (plx_unlikely(
+		    !engine_state_posts(atomic_load_explicit(&sq->state, memory_order_acquire))))
 		posted = post_datagrams(sq, wr, n, &status);
 	else if (n > 0)
 		posted = here ? post_here(sq, wr, n, false, &status)
@@ -399,18 +393,121 @@ post(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n, bool here,
 	return posted;
 }
 
+/* ---- a usual request, posted alone ---- */
+
+/* Its word, without the ring's mark. */
+static inline uint64_t
+usual_word(uint32_t op, uint32_t flags)
+{
+	return (uint64_t)op << WQE_BIT(op) |
+	       (uint64_t)(flags & PLX_WR_FLAGS_ALL) << WQE_BIT(flags) |
+	       UINT64_C(1) << WQE_BIT(sges);
+}
+
+/* All but the word. */
+static inline void
+build_usual(struct plx_wqe *wqe, uint64_t wr_id, const struct plx_sge *sge, uint64_t remote_va,
+	    struct plx_key rkey)
+{
+	wqe->wr_id = wr_id;
+	wqe->rkey = rkey;
+	wqe->remote_va = remote_va;
+	wqe->sge[0] = *sge;
+}
+
+/* What post_ring() does, in half of its instructions: nothing repeats, and everything is in
+ * registers. */
+enum plx_status
+engine_sq_post_usual(struct engine_sq *sq, uint32_t op_flags, uint64_t wr_id,
+		     const struct plx_sge *sge, uint64_t remote_va, struct plx_key rkey)
+{
+	bool watched = lock_producer(sq);
+	uint32_t op = engine_op_of(op_flags), flags = engine_flags_of(op_flags);
+	struct plx_ring_span span;
+	uint32_t posted = reserve(sq, 1, &span);
+
+	if (plx_likely(posted != 0)) {
+		struct plx_wqe *wqe = (struct plx_wqe *)(void *)span.at;
+
+		build_usual(wqe, wr_id, sge, remote_va, rkey);
+		STEP(ENTRY_WRITTEN);
+		plx_ring_mark_written(sq->ring, span.index, &wqe->word, usual_word(op, flags));
+		STEP(ENTRY_MARKED);
+		commit(sq, &span, 1);
+	}
+	producer_unlock(&sq->producer);
+	if (plx_unlikely(!watched) && posted != 0 && !(flags & PLX_WR_DEFER))
+		engine_sq_ring_doorbell(sq);
+	return posted != 0 ? PLX_OK : PLX_FULL;
+}
+
+/* ... and what post_here() does. */
+enum plx_status
+engine_sq_post_usual_here(struct engine_sq *sq, uint32_t op_flags, uint64_t wr_id,
+			  const struct plx_sge *sge, uint64_t remote_va, struct plx_key rkey)
+{
+	bool has_room = engine_sq_in_flight(sq) < sq->depth;
+	void *spill;
+	struct plx_wqe *wqe = has_room ? plx_rc_sq_reserve(sq->rc, &spill) : NULL;
+
+	if (plx_unlikely(wqe == NULL))
+		return PLX_FULL;
+	wqe->word = usual_word(engine_op_of(op_flags), engine_flags_of(op_flags));
+	build_usual(wqe, wr_id, sge, remote_va, rkey);
+	plx_rc_sq_commit(sq->rc, sge->length);
+	return PLX_OK;
+}
+
+/* ---- any requests ---- */
+
+static inline uint32_t
+told(enum plx_status status, enum plx_status *refused)
+{
+	if (refused != NULL)
+		*refused = status;
+	return status == PLX_OK;
+}
+
+static inline bool
+is_usual(const struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n)
+{
+	return plx_likely(n == 1 && wr->sges == 1) &&
+	       engine_sq_is_usual(sq, wr->op, wr->flags, wr->sge);
+}
+
+static __attribute__((noinline)) uint32_t
+post_any(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n, enum plx_status *refused)
+{
+	return post(sq, wr, n, false, refused);
+}
+
+static __attribute__((noinline)) uint32_t
+post_any_here(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n,
+	      enum plx_status *refused)
+{
+	return post(sq, wr, n, true, refused);
+}
+
 uint32_t
 engine_sq_post(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n,
 	       enum plx_status *refused)
 {
-	return post(sq, wr, n, false, refused);
+	if (!is_usual(sq, wr, n))
+		return post_any(sq, wr, n, refused);
+	return told(engine_sq_post_usual(sq, PLX_WR(wr->op, wr->flags), wr->wr_id, wr->sge,
+					 wr->remote_va, wr->rkey),
+		    refused);
 }
 
 uint32_t
 engine_sq_post_here(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n,
 		    enum plx_status *refused)
 {
-	return post(sq, wr, n, true, refused);
+	if (!is_usual(sq, wr, n))
+		return post_any_here(sq, wr, n, refused);
+	return told(engine_sq_post_usual_here(sq, PLX_WR(wr->op, wr->flags), wr->wr_id, wr->sge,
+					      wr->remote_va, wr->rkey),
+		    refused);
 }
 
 void
@@ -434,7 +531,7 @@ engine_sq_post_local(struct engine_sq *sq, const struct plx_wqe *given)
 	wqe.flags &= PLX_WR_FLAGS_ALL;
 	if (wqe.flags & ~(PLX_WR_UNSIGNALED | PLX_WR_FENCE) || sq->ud != NULL)
 		return PLX_INVALID;
-	if (!state_posts(atomic_load_explicit(&sq->state, memory_order_acquire)))
+	if (!engine_state_posts(atomic_load_explicit(&sq->state, memory_order_acquire)))
 		return PLX_STATE;
 	if (sq->ring == NULL)
 		return plx_rc_post_send(sq->rc, &wqe, NULL);
@@ -449,7 +546,7 @@ engine_sq_post_local(struct engine_sq *sq, const struct plx_wqe *given)
 		STEP(ENTRY_WRITTEN);
 		plx_ring_mark_written(sq->ring, span.index, &place->word, wqe.word);
 		STEP(ENTRY_MARKED);
-		commit(sq, 1);
+		commit(sq, &span, 1);
 	}
 	producer_unlock(&sq->producer);
 	if (!watched && posted && !defers)

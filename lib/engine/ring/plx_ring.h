@@ -18,6 +18,7 @@
 #include <rte_ring_peek_zc.h>
 
 #include "plx_base.h"
+#include "plx_ring_look.h"
 #include "ring_insides.h"
 
 enum plx_ring_side {
@@ -138,24 +139,41 @@ plx_ring_reserve_known(struct rte_ring *ring, uint32_t entry_bytes, uint32_t n,
 	ring_reserve_one_producer(ring, index + n);
 }
 
+/* The instruction by itself: as a builtin it needs a target, and a function of another target
+ * cannot be inlined. */
+static inline void
+ring_prefetch_to_write(const void *line)
+{
 #if defined(__x86_64__)
-#define RING_PREFETCHW __attribute__((target("prfchw")))
+	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)line));
 #else
-#define RING_PREFETCHW
+	__builtin_prefetch(line, 1);
 #endif
+}
 
 /**
  * Prefetch the line of the next entry for writing; the other side had it last. Only the producer
  * may call this: a reader that prefetched the line of an entry not yet written would take it away
  * from the writer, and each entry would cost a fifth more (measured).
  */
-static inline RING_PREFETCHW void
+static inline void
 plx_ring_expect(const struct rte_ring *ring, uint32_t entry_bytes)
 {
 	const uint8_t *places = ring_entries(ring);
 	uint32_t tail = __atomic_load_n(ring_committed(ring), __ATOMIC_RELAXED);
 
-	__builtin_prefetch(places + (size_t)(tail & ring->mask) * entry_bytes, 1);
+	ring_prefetch_to_write(places + (size_t)(tail & ring->mask) * entry_bytes);
+}
+
+/**
+ * Publish all reserved entries before number `end` (release), by the producer of a PLX_RING_ONE
+ * side: it need not look up what kind of side it is.
+ */
+static inline void
+plx_ring_commit_to(struct rte_ring *ring, uint32_t end)
+{
+	ring_releasing(ring_committed(ring));
+	ring_store_committed(ring, end);
 }
 
 /** Publish the first `n` of the reserved entries (release); 0 cancels the reservation. */
@@ -200,17 +218,6 @@ plx_ring_release(struct rte_ring *ring, uint32_t n)
  * reservation as usual. An entry may be read before it is committed; the commit updates the counts
  * below.
  */
-
-#define PLX_RING_MARK (UINT64_C(1) << 56)
-
-/* The word as the ring accesses it, whatever members of the entry form it. */
-typedef uint64_t __attribute__((may_alias)) ring_word;
-
-static inline uint64_t
-ring_mark_of(uint32_t slots, uint32_t index)
-{
-	return index & slots ? 0 : PLX_RING_MARK;
-}
 
 /**
  * Write the marked word of entry `index` after the rest of the entry, which makes it readable
@@ -287,6 +294,15 @@ plx_ring_peek_marked(struct rte_ring *ring, uint32_t entry_bytes, uint32_t word_
 	if (n > 0)
 		ring_span_from(span, ring, entry_bytes, index, n);
 	return n;
+}
+
+/** Let readers look whether an entry is there, as plx_ring_look.h describes. */
+static inline void
+plx_ring_look_init(struct plx_ring_look *look, const struct rte_ring *ring, uint32_t word_at)
+{
+	look->words = ring_entries(ring) + word_at;
+	look->released = ring_released(ring);
+	look->slots = ring->size;
 }
 
 /* ---- copies and counts ---- */

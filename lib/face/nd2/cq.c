@@ -5,6 +5,7 @@
  * empty queue of an adapter set to yield. Start with get_results().
  */
 #include "cq.h"
+#include "plx_cq_look.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -54,17 +55,25 @@ convert(ND2_RESULT *result)
 	return true;
 }
 
-/* Handle events first, so that a disconnect is reported before the requests it has flushed. */
+/* One has failed. Handle events first, so that a disconnect is reported before the requests it has
+ * flushed. */
+static PLX_COLD ULONG
+convert_rest(struct nd2_cq *cq, ND2_RESULT *results, ULONG from, ULONG n)
+{
+	for (; from < n; from++)
+		(void)convert(&results[from]);
+	plx_session_deliver_events(cq->object.adapter->session);
+	return n;
+}
+
 static inline ULONG
 poll_results(struct nd2_cq *cq, ND2_RESULT *results, ULONG n)
 {
 	ULONG got = plx_cq_poll(cq->cq, (struct plx_wc *)(void *)results, n);
-	bool failed = false;
 
 	for (ULONG i = 0; i < got; i++)
-		failed |= convert(&results[i]);
-	if (plx_unlikely(failed))
-		plx_session_deliver_events(cq->object.adapter->session);
+		if (plx_unlikely(convert(&results[i])))
+			return convert_rest(cq, results, i + 1, got);
 	return got;
 }
 
@@ -99,15 +108,29 @@ look_again(struct nd2_cq *cq, ND2_RESULT *results, ULONG n)
 	return poll_results(cq, results, n);
 }
 
+static __attribute__((noinline)) ULONG
+take(struct nd2_cq *cq, ND2_RESULT *results, ULONG n)
+{
+	return poll_results(cq, results, n);
+}
+
+static __attribute__((noinline)) ULONG
+take_or_help(struct nd2_cq *cq, ND2_RESULT *results, ULONG n)
+{
+	ULONG got = poll_results(cq, results, n);
+
+	return plx_likely(got > 0 || !has_looked_enough(cq)) ? got : look_again(cq, results, n);
+}
+
+/* Most polls find nothing. They do nothing, either, if the adapter needs no help of its client. */
 static PLX_HOT ULONG STDMETHODCALLTYPE
 get_results(IND2CompletionQueue *face, ND2_RESULT *results, ULONG n)
 {
 	struct nd2_cq *cq = nd2_cq_of(face);
-	ULONG got = poll_results(cq, results, n);
 
-	if (plx_likely(got > 0 || !(cq->pumps || cq->yields) || !has_looked_enough(cq)))
-		return got;
-	return look_again(cq, results, n);
+	if (cq->helps)
+		return take_or_help(cq, results, n);
+	return plx_cq_looks_empty(cq->cq) ? 0 : take(cq, results, n);
 }
 
 /* ---- size and affinity ---- */
@@ -230,6 +253,7 @@ nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG dept
 	cq->queue.on_event = nd2_cq_overrun;
 	cq->pumps = adapter->session->inline_mode;
 	cq->yields = adapter->session->info.idle == PLX_IDLE_YIELD;
+	cq->helps = cq->pumps || cq->yields;
 	status = make(cq);
 	if (status != ND_SUCCESS) {
 		nd2_object_free(&cq->object.base);

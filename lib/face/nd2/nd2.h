@@ -239,9 +239,9 @@ struct nd2_cq {
 	struct nd2_notify *notify; /* private to cq.c: the waiters for each kind */
 	uint32_t depth;
 	/* copies of the session's, for GetResults: an empty poll also runs the pump, or yields */
-	bool pumps, yields;
-	atomic_uint idle_looks; /* used if either is set; a lost count of concurrent threads is
-				   harmless */
+	bool pumps, yields, helps; /* `helps`: either */
+	atomic_uint idle_looks;    /* used if either is set; a lost count of concurrent threads is
+				      harmless */
 };
 
 ND2_OBJECT_OF(cq, IND2CompletionQueue);

@@ -115,6 +115,23 @@ struct request {
 	UINT32 rkey, inv_key;
 };
 
+/* A SEND or WRITE of one SGE is what most clients post. */
+static inline bool
+is_usual(const struct request *request, ULONG n)
+{
+	return (request->op == PLX_WR_SEND || request->op == PLX_WR_WRITE) && plx_likely(n == 1);
+}
+
+static inline HRESULT
+post_usual(struct nd2_qp *qp, const struct request *request, const ND2_SGE *sge, ULONG flags)
+{
+	enum plx_status why = plx_post_one(qp->qp, PLX_WR(request->op, flags_of(flags)),
+					   (uintptr_t)request->context, sges_of(sge),
+					   request->address, (struct plx_key){request->rkey});
+
+	return plx_likely(why == PLX_OK) ? ND_SUCCESS : refusal(why);
+}
+
 /* Store each field on its own: a load that spans two would wait until both stores have left the
  * core. */
 static inline HRESULT
@@ -144,7 +161,8 @@ post(struct nd2_qp *qp, const struct request *request, const ND2_SGE *sge, ULONG
 		return status;
 	if (plx_unlikely(!was_connected(qp)))
 		return ND_CONNECTION_INVALID;
-	return pass_on(qp, request, sge, n, flags);
+	return is_usual(request, n) ? post_usual(qp, request, sge, flags)
+				    : pass_on(qp, request, sge, n, flags);
 }
 
 PLX_HOT HRESULT STDMETHODCALLTYPE

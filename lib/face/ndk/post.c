@@ -39,6 +39,8 @@ _Static_assert(NDK_OP_FLAG_DEFER >> 2 == PLX_WR_DEFER, "and the last");
 static inline uint8_t
 flags_of(ULONG flags)
 {
+	if (plx_likely(flags == 0))
+		return 0;
 	if (PLX_MUTANT(NDK_SILENCE_IGNORED))
 		flags &= ~(ULONG)NDK_OP_FLAG_SILENT_SUCCESS;
 	return (uint8_t)((flags & (NDK_OP_FLAG_SILENT_SUCCESS | NDK_OP_FLAG_READ_FENCE)) << 1 |
@@ -75,17 +77,23 @@ fits_inline(const struct ndk_qp *qp, CONST NDK_SGE *sgl, ULONG n)
 }
 
 /* Inline data may have any number of SGEs, and is limited to the byte. */
-static NTSTATUS
+static __attribute__((noinline)) NTSTATUS
+check_inline(const struct ndk_qp *qp, CONST NDK_SGE *sgl, ULONG sges)
+{
+	if (sges > PLX_INLINE_MAX)
+		return STATUS_DATA_OVERRUN;
+	return fits_inline(qp, sgl, sges) ? STATUS_SUCCESS : STATUS_BUFFER_OVERFLOW;
+}
+
+static inline NTSTATUS
 check(const struct ndk_qp *qp, CONST NDK_SGE *sgl, ULONG sges, ULONG sges_max, ULONG flags,
       ULONG allowed)
 {
 	if (plx_unlikely(flags & ~allowed || (sges > 0 && sgl == NULL)))
 		return STATUS_INVALID_PARAMETER;
-	if (plx_likely(!(flags & NDK_OP_FLAG_INLINE)))
-		return plx_likely(sges <= sges_max) ? STATUS_SUCCESS : STATUS_DATA_OVERRUN;
-	if (sges > PLX_INLINE_MAX)
-		return STATUS_DATA_OVERRUN;
-	return fits_inline(qp, sgl, sges) ? STATUS_SUCCESS : STATUS_BUFFER_OVERFLOW;
+	if (flags & NDK_OP_FLAG_INLINE)
+		return check_inline(qp, sgl, sges);
+	return plx_likely(sges <= sges_max) ? STATUS_SUCCESS : STATUS_DATA_OVERRUN;
 }
 
 /* ---- requests of the initiator queue ---- */
@@ -97,6 +105,23 @@ struct request {
 	UINT64 address;
 	UINT32 rkey, inv_key;
 };
+
+/* A SEND or WRITE of one SGE is what most consumers post. */
+static inline bool
+is_usual(const struct request *request, ULONG sges)
+{
+	return (request->op == PLX_WR_SEND || request->op == PLX_WR_WRITE) && plx_likely(sges == 1);
+}
+
+static inline NTSTATUS
+post_usual(struct ndk_qp *qp, const struct request *request, CONST NDK_SGE *sgl, ULONG flags)
+{
+	enum plx_status status = plx_post_one(qp->qp, PLX_WR(request->op, flags_of(flags)),
+					      (uintptr_t)request->context, sges_of(sgl),
+					      request->address, (struct plx_key){request->rkey});
+
+	return plx_likely(status == PLX_OK) ? STATUS_SUCCESS : refuse(qp, ndk_refusal(status));
+}
 
 /* Store each field on its own: a load that spans two would wait until both stores have left the
  * core. */
@@ -129,7 +154,8 @@ post(NDK_QP *face, const struct request *request, CONST NDK_SGE *sgl, ULONG sges
 
 	if (plx_unlikely(status != STATUS_SUCCESS))
 		return refuse(qp, status);
-	return pass_on(qp, request, sgl, sges, flags);
+	return is_usual(request, sges) ? post_usual(qp, request, sgl, flags)
+				       : pass_on(qp, request, sgl, sges, flags);
 }
 
 PLX_HOT NTSTATUS
@@ -325,8 +351,9 @@ ndk_receive(NDK_QP *face, PVOID context, CONST NDK_SGE *sgl, ULONG sges)
 
 	if (plx_unlikely(status != STATUS_SUCCESS))
 		return status;
-	(void)plx_post_recv(qp->qp, &wr, 1, &refused);
-	return plx_likely(refused == PLX_OK) ? STATUS_SUCCESS : ndk_refusal(refused);
+	if (plx_likely(plx_post_recv(qp->qp, &wr, 1, &refused) == 1))
+		return STATUS_SUCCESS;
+	return ndk_refusal(refused);
 }
 
 PLX_HOT NTSTATUS
@@ -339,6 +366,7 @@ ndk_srq_receive(NDK_SRQ *face, PVOID context, CONST NDK_SGE *sgl, ULONG sges)
 
 	if (plx_unlikely(status != STATUS_SUCCESS))
 		return status;
-	(void)plx_post_srq_recv(srq->srq, &wr, 1, &refused);
-	return plx_likely(refused == PLX_OK) ? STATUS_SUCCESS : ndk_refusal(refused);
+	if (plx_likely(plx_post_srq_recv(srq->srq, &wr, 1, &refused) == 1))
+		return STATUS_SUCCESS;
+	return ndk_refusal(refused);
 }

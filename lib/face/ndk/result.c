@@ -4,10 +4,7 @@
  * ndk_get_results().
  */
 #include "cq.h"
-
-enum {
-	BURST = 32, /* completions polled at a time */
-};
+#include "plx_cq_look.h"
 
 static const uint16_t type_of[PLX_WR_OP_COUNT] = {
 	[PLX_WR_SEND] = NdkOperationTypeSend,
@@ -36,13 +33,6 @@ operation_of(const struct plx_wc *wc)
 		return (NDK_OPERATION_TYPE)type_of[wc->op];
 	return wc->flags & PLX_WC_INV ? NdkOperationTypeReceiveAndInvalidate
 				      : NdkOperationTypeReceive;
-}
-
-/* How many of the next results are polled together. */
-static inline uint32_t
-part(ULONG left)
-{
-	return left < BURST ? left : BURST;
 }
 
 /* What both kinds of results begin with. */
@@ -76,36 +66,51 @@ fill_ex(const struct plx_wc *wc, NDK_RESULT_EX *result)
 		type == NdkOperationTypeReceiveAndInvalidate ? wc->inv_key.v : 0;
 }
 
-/* One of the two arrays is NULL, by a constant of the caller's. */
-static inline __attribute__((always_inline)) ULONG
-get(NDK_CQ *face, NDK_RESULT results[], NDK_RESULT_EX results_ex[], ULONG n)
+static __attribute__((noinline)) ULONG
+take(struct plx_cq *cq, NDK_RESULT *results, ULONG n)
+{
+	struct plx_wc_span span;
+	ULONG i;
+
+	if (plx_cq_peek(cq, n, &span) == 0)
+		return 0;
+	for (i = 0; i < span.first; i++)
+		fill(&span.at[i], &results[i]);
+	for (; plx_unlikely(i < span.count); i++)
+		fill(&span.more[i - span.first], &results[i]);
+	plx_cq_release(cq, &span);
+	return i;
+}
+
+static __attribute__((noinline)) ULONG
+take_ex(struct plx_cq *cq, NDK_RESULT_EX *results, ULONG n)
+{
+	struct plx_wc_span span;
+	ULONG i;
+
+	if (plx_cq_peek(cq, n, &span) == 0)
+		return 0;
+	for (i = 0; i < span.first; i++)
+		fill_ex(&span.at[i], &results[i]);
+	for (; plx_unlikely(i < span.count); i++)
+		fill_ex(&span.more[i - span.first], &results[i]);
+	plx_cq_release(cq, &span);
+	return i;
+}
+
+/* Most polls find nothing: then there is nothing to run either, for NDK's adapters have workers. */
+PLX_HOT ULONG
+ndk_get_results(NDK_CQ *face, NDK_RESULT results[], ULONG n)
 {
 	struct plx_cq *cq = ndk_cq_of(face)->cq;
-	struct plx_wc wc[BURST];
-	uint32_t got, asked;
-	ULONG done = 0;
 
-	do {
-		asked = part(n - done);
-		got = plx_cq_poll(cq, wc, asked);
-		for (uint32_t i = 0; i < got; i++, done++) {
-			if (results_ex != NULL)
-				fill_ex(&wc[i], &results_ex[done]);
-			else
-				fill(&wc[i], &results[done]);
-		}
-	} while (got == asked && done < n);
-	return done;
+	return plx_cq_looks_empty(cq) ? 0 : take(cq, results, n);
 }
 
 PLX_HOT ULONG
-ndk_get_results(NDK_CQ *cq, NDK_RESULT results[], ULONG n)
+ndk_get_results_ex(NDK_CQ *face, NDK_RESULT_EX results[], ULONG n)
 {
-	return get(cq, results, NULL, n);
-}
+	struct plx_cq *cq = ndk_cq_of(face)->cq;
 
-PLX_HOT ULONG
-ndk_get_results_ex(NDK_CQ *cq, NDK_RESULT_EX results[], ULONG n)
-{
-	return get(cq, NULL, results, n);
+	return plx_cq_looks_empty(cq) ? 0 : take_ex(cq, results, n);
 }

@@ -358,10 +358,86 @@ what_is_no_request_is_invalid(void **state)
 	pair_close(pair);
 }
 
+/* The end's first bytes by one call. */
+static enum plx_status
+post_one(struct side *side, uint32_t op_flags, uint64_t wr_id, uint32_t bytes,
+	 const struct beyond *beyond)
+{
+	const struct plx_sge sge = {
+		.va = (uintptr_t)side->arena, .length = bytes, .key = plx_mr_key(side->mr)};
+
+	return plx_post_one(side->qp, op_flags, wr_id, &sge, beyond->va, beyond->rkey);
+}
+
+static void
+one_request_is_posted_by_its_fields(void **state)
+{
+	struct pair *pair = pair_open(NULL);
+	struct beyond beyond = at_peer(&pair->b, 4096);
+
+	(void)state;
+	side_fill(&pair->a, 0, 64, 7);
+	side_receive(&pair->b, 9, 0, 64);
+	assert_int_equal(post_one(&pair->a, PLX_WR(PLX_WR_SEND, 0), 1, 64, &beyond), PLX_OK);
+	pair_expect(pair->a.send_cq, 1, PLX_WC_SUCCESS);
+	pair_expect(pair->b.recv_cq, 9, PLX_WC_SUCCESS);
+	side_assert_filled(&pair->b, 0, 64, 7);
+	assert_int_equal(
+		post_one(&pair->a, PLX_WR(PLX_WR_WRITE, PLX_WR_UNSIGNALED), 2, 64, &beyond),
+		PLX_OK);
+	side_fill(&pair->a, 8192, 64, 8);
+	assert_int_equal(post_one(&pair->a, PLX_WR(PLX_WR_WRITE, PLX_WR_FENCE), 3, 64, &beyond),
+			 PLX_OK);
+	pair_expect(pair->a.send_cq, 3, PLX_WC_SUCCESS);
+	side_assert_filled(&pair->b, 4096, 64, 7);
+	side_fill(&pair->b, 4096, 64, 9);
+	assert_int_equal(post_one(&pair->a, PLX_WR(PLX_WR_READ, 0), 4, 64, &beyond), PLX_OK);
+	pair_expect(pair->a.send_cq, 4, PLX_WC_SUCCESS);
+	side_assert_filled(&pair->a, 0, 64, 9);
+	assert_int_equal(post_one(&pair->a, PLX_WR(PLX_WR_WRITE, PLX_WR_INLINE), 5, 64, &beyond),
+			 PLX_OK);
+	pair_expect(pair->a.send_cq, 5, PLX_WC_SUCCESS);
+	pair_close(pair);
+}
+
+static void
+one_request_that_cannot_be_posted_is_refused(void **state)
+{
+	struct pair *pair = pair_open(NULL), *apart;
+	struct beyond beyond = at_peer(&pair->b, 0);
+
+	(void)state;
+	assert_int_equal(post_one(&pair->a, PLX_WR(PLX_WR_SEND_IMM, 0), 1, 8, &beyond),
+			 PLX_INVALID);
+	assert_int_equal(post_one(&pair->a, PLX_WR(PLX_WR_SEND, 0x40), 1, 8, &beyond), PLX_INVALID);
+	assert_int_equal(post_one(&pair->a, PLX_WR(PLX_WR_SEND, 0x100), 1, 8, &beyond),
+			 PLX_INVALID);
+	assert_int_equal(post_one(&pair->a, PLX_WR(PLX_WR_SEND + 0x100, 0), 1, 8, &beyond),
+			 PLX_INVALID);
+	assert_int_equal(
+		post_one(&pair->a, PLX_WR(PLX_WR_WRITE, 0), 1, PLX_MESSAGE_MAX + 1, &beyond),
+		PLX_TOO_LONG);
+	pair_expect_none(pair->a.send_cq);
+	for (uint64_t i = 0; i < PAIR_SQ; i++)
+		assert_int_equal(
+			post_one(&pair->a, PLX_WR(PLX_WR_WRITE, PLX_WR_DEFER), i, 8, &beyond),
+			PLX_OK);
+	assert_int_equal(post_one(&pair->a, PLX_WR(PLX_WR_WRITE, 0), 99, 8, &beyond), PLX_FULL);
+	plx_qp_ring_doorbell(pair->a.qp);
+	for (uint64_t i = 0; i < PAIR_SQ; i++)
+		pair_expect(pair->a.send_cq, i, PLX_WC_SUCCESS);
+	pair_close(pair);
+	apart = pair_open_apart();
+	assert_int_equal(post_one(&apart->a, PLX_WR(PLX_WR_SEND, 0), 1, 8, &beyond), PLX_STATE);
+	pair_close(apart);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		PAIR_TEST(one_request_is_posted_by_its_fields),
+		PAIR_TEST(one_request_that_cannot_be_posted_is_refused),
 		PAIR_TEST(a_send_of_any_size_fills_the_receive),
 		PAIR_TEST(a_send_with_immediate_of_any_size_brings_it),
 		PAIR_TEST(a_write_of_any_size_fills_exactly_its_range),

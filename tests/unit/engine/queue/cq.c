@@ -129,6 +129,49 @@ what_the_ring_cannot_hold_waits_behind_it_in_order(void **state)
 }
 
 static void
+a_peek_shows_what_a_poll_would_take(void **state)
+{
+	struct plx_cq *cq = make(7, false);
+	uint32_t wrapped = 0;
+	uint64_t out = 0;
+
+	(void)state;
+	give_room(cq, 20);
+	for (uint32_t round = 0; round < 50; round++) {
+		struct plx_wc_span span = {0};
+		uint32_t n = 1 + round % 7;
+
+		assert_true(plx_cq_looks_empty(cq));
+		assert_int_equal(plx_engine_cq_peek(cq, 7, &span), 0);
+		produce(cq, out, n);
+		assert_false(plx_cq_looks_empty(cq));
+		assert_int_equal(plx_engine_cq_peek(cq, 7, &span), n);
+		assert_int_equal(span.count, n);
+		assert_true(span.first >= 1 && span.first <= n);
+		for (uint32_t i = 0; i < n; i++)
+			assert_int_equal(
+				(i < span.first ? &span.at[i] : &span.more[i - span.first])->wr_id,
+				out + i);
+		wrapped += span.first < n;
+		/* nothing is consumed yet */
+		assert_int_equal(engine_cq_unreaped(cq), n);
+		plx_cq_release(cq, &span);
+		assert_int_equal(engine_cq_unreaped(cq), 0);
+		out += n;
+	}
+	assert_true(wrapped > 5);
+	produce(cq, out, 5);
+	{
+		struct plx_wc_span span;
+
+		assert_int_equal(plx_engine_cq_peek(cq, 2, &span), 2);
+		plx_cq_release(cq, &span);
+	}
+	consume(cq, out + 2, 3);
+	destroy(cq);
+}
+
+static void
 growing_keeps_what_waits(void **state)
 {
 	struct plx_cq *cq = make(7, false);
@@ -503,6 +546,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_the_ring_cannot_hold_waits_behind_it_in_order),
+		TEST(a_peek_shows_what_a_poll_would_take),
 		TEST(growing_keeps_what_waits),
 		TEST(a_queue_of_no_depth_or_too_much_is_refused),
 		TEST(a_strict_queue_overruns_at_its_depth_and_tells_all),
