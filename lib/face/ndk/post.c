@@ -106,23 +106,6 @@ struct request {
 	UINT32 rkey, inv_key;
 };
 
-/* A SEND or WRITE of one SGE is what most consumers post. */
-static inline bool
-is_usual(const struct request *request, ULONG sges)
-{
-	return (request->op == PLX_WR_SEND || request->op == PLX_WR_WRITE) && plx_likely(sges == 1);
-}
-
-static inline NTSTATUS
-post_usual(struct ndk_qp *qp, const struct request *request, CONST NDK_SGE *sgl, ULONG flags)
-{
-	enum plx_status status = plx_post_one(qp->qp, PLX_WR(request->op, flags_of(flags)),
-					      (uintptr_t)request->context, sges_of(sgl),
-					      request->address, (struct plx_key){request->rkey});
-
-	return plx_likely(status == PLX_OK) ? STATUS_SUCCESS : refuse(qp, ndk_refusal(status));
-}
-
 /* Store each field on its own: a load that spans two would wait until both stores have left the
  * core. */
 static inline NTSTATUS
@@ -154,16 +137,45 @@ post(NDK_QP *face, const struct request *request, CONST NDK_SGE *sgl, ULONG sges
 
 	if (plx_unlikely(status != STATUS_SUCCESS))
 		return refuse(qp, status);
-	return is_usual(request, sges) ? post_usual(qp, request, sgl, flags)
-				       : pass_on(qp, request, sgl, sges, flags);
+	return pass_on(qp, request, sgl, sges, flags);
+}
+
+/* Most consumers post SENDs and WRITEs of one SGE. Those have nothing else to check, and need no
+ * memory on their way. */
+static inline bool
+is_usual(const struct ndk_qp *qp, CONST NDK_SGE *sgl, ULONG sges, ULONG flags)
+{
+	return plx_likely(sges == 1 && !(flags & ~(ULONG)ALL_FLAGS)) && sgl != NULL &&
+	       qp->attr.initiator_sges > 0;
+}
+
+static inline NTSTATUS
+post_usual(struct ndk_qp *qp, enum plx_wr_op op, PVOID context, CONST NDK_SGE *sgl, UINT64 address,
+	   UINT32 token, ULONG flags)
+{
+	enum plx_status status =
+		plx_post_one(qp->qp, PLX_WR(op, flags_of(flags)), (uintptr_t)context, sges_of(sgl),
+			     address, (struct plx_key){token});
+
+	return plx_likely(status == PLX_OK) ? STATUS_SUCCESS : refuse(qp, ndk_refusal(status));
+}
+
+static __attribute__((noinline)) NTSTATUS
+send_any(NDK_QP *face, PVOID context, CONST NDK_SGE *sgl, ULONG sges, ULONG flags)
+{
+	const struct request request = {.op = PLX_WR_SEND, .context = context};
+
+	return post(face, &request, sgl, sges, flags, SEND_FLAGS);
 }
 
 PLX_HOT NTSTATUS
 ndk_send(NDK_QP *face, PVOID context, CONST NDK_SGE *sgl, ULONG sges, ULONG flags)
 {
-	const struct request request = {.op = PLX_WR_SEND, .context = context};
+	struct ndk_qp *qp = ndk_qp_of(face);
 
-	return post(face, &request, sgl, sges, flags, SEND_FLAGS);
+	return is_usual(qp, sgl, sges, flags)
+		       ? post_usual(qp, PLX_WR_SEND, context, sgl, 0, 0, flags)
+		       : send_any(face, context, sgl, sges, flags);
 }
 
 PLX_HOT NTSTATUS
@@ -176,14 +188,25 @@ ndk_send_and_invalidate(NDK_QP *face, PVOID context, CONST NDK_SGE *sgl, ULONG s
 	return post(face, &request, sgl, sges, flags, SEND_FLAGS);
 }
 
-PLX_HOT NTSTATUS
-ndk_write(NDK_QP *face, PVOID context, CONST NDK_SGE *sgl, ULONG sges, UINT64 address, UINT32 token,
+static __attribute__((noinline)) NTSTATUS
+write_any(NDK_QP *face, PVOID context, CONST NDK_SGE *sgl, ULONG sges, UINT64 address, UINT32 token,
 	  ULONG flags)
 {
 	const struct request request = {
 		.op = PLX_WR_WRITE, .context = context, .address = address, .rkey = token};
 
 	return post(face, &request, sgl, sges, flags, WRITE_FLAGS);
+}
+
+PLX_HOT NTSTATUS
+ndk_write(NDK_QP *face, PVOID context, CONST NDK_SGE *sgl, ULONG sges, UINT64 address, UINT32 token,
+	  ULONG flags)
+{
+	struct ndk_qp *qp = ndk_qp_of(face);
+
+	return is_usual(qp, sgl, sges, flags)
+		       ? post_usual(qp, PLX_WR_WRITE, context, sgl, address, token, flags)
+		       : write_any(face, context, sgl, sges, address, token, flags);
 }
 
 /* READs have a limit of SGEs of their own. */
