@@ -16,6 +16,8 @@
 #include "plx_types.h"
 
 #define PLX_CACHE_LINE 64
+/* Processors fetch two lines at once: an object that begins here does not share its first. */
+#define PLX_LINE_PAIR (2 * PLX_CACHE_LINE)
 /* Begins a cache line: before a member, or after the closing brace of a struct. */
 #define PLX_ALIGNED_LINE __attribute__((aligned(PLX_CACHE_LINE)))
 

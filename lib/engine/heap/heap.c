@@ -34,7 +34,7 @@ struct label {
 	size_t bytes; /* including the label */
 	size_t taken; /* share of PLX_HEAP_QUEUES_MAX */
 	enum origin origin;
-} PLX_ALIGNED_LINE;
+} __attribute__((aligned(PLX_LINE_PAIR)));
 
 static atomic_size_t queues;
 
@@ -43,7 +43,7 @@ from_libc(size_t bytes)
 {
 	void *memory = NULL;
 
-	if (posix_memalign(&memory, PLX_CACHE_LINE, bytes) != 0)
+	if (posix_memalign(&memory, PLX_LINE_PAIR, bytes) != 0)
 		return NULL;
 	return memset(memory, 0, bytes);
 }
@@ -77,7 +77,7 @@ near(size_t bytes, size_t taken, int socket)
 
 	if (USE_LIBC)
 		return label(from_libc(bytes), bytes, taken, ORIGIN_LIBC);
-	memory = rte_zmalloc_socket("plx", bytes, PLX_CACHE_LINE, socket);
+	memory = rte_zmalloc_socket("plx", bytes, PLX_LINE_PAIR, socket);
 	return label(memory, bytes, taken, ORIGIN_DPDK);
 }
 

@@ -18,9 +18,9 @@ enum {
 };
 
 /**
- * Allocate zeroed memory, aligned to a cache line, from DPDK's heap on a NUMA node (-1: any), or
- * ordinary memory if that heap is exhausted. Under a sanitizer it comes from the C library, so that
- * every overrun is detected.
+ * Allocate zeroed memory, aligned to a pair of cache lines, from DPDK's heap on a NUMA node (-1:
+ * any), or ordinary memory if that heap is exhausted. Under a sanitizer it comes from the C
+ * library, so that every overrun is detected.
  *
  * Threads: any
  * Returns: NULL if out of memory

@@ -50,7 +50,7 @@ resident_pages(void *memory, size_t bytes)
 static void
 expect_zeroed(const uint8_t *memory, size_t bytes)
 {
-	assert_int_equal((uintptr_t)memory % PLX_CACHE_LINE, 0);
+	assert_int_equal((uintptr_t)memory % PLX_LINE_PAIR, 0);
 	for (size_t i = 0; i < bytes; i++)
 		if (memory[i] != 0)
 			fail_msg("byte %zu is %u", i, memory[i]);
