@@ -460,8 +460,10 @@ engine_sq_post_usual_here(struct engine_sq *sq, uint32_t op_flags, uint64_t wr_i
 
 /* ---- any requests ---- */
 
+/* Tell the status of a single request.
+ * Returns: how many were posted */
 static inline uint32_t
-told(enum plx_status status, enum plx_status *refused)
+tell(enum plx_status status, enum plx_status *refused)
 {
 	if (refused != NULL)
 		*refused = status;
@@ -494,7 +496,7 @@ engine_sq_post(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n,
 {
 	if (!is_usual(sq, wr, n))
 		return post_any(sq, wr, n, refused);
-	return told(engine_sq_post_usual(sq, PLX_WR(wr->op, wr->flags), wr->wr_id, wr->sge,
+	return tell(engine_sq_post_usual(sq, PLX_WR(wr->op, wr->flags), wr->wr_id, wr->sge,
 					 wr->remote_va, wr->rkey),
 		    refused);
 }
@@ -505,7 +507,7 @@ engine_sq_post_here(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t
 {
 	if (!is_usual(sq, wr, n))
 		return post_any_here(sq, wr, n, refused);
-	return told(engine_sq_post_usual_here(sq, PLX_WR(wr->op, wr->flags), wr->wr_id, wr->sge,
+	return tell(engine_sq_post_usual_here(sq, PLX_WR(wr->op, wr->flags), wr->wr_id, wr->sge,
 					      wr->remote_va, wr->rkey),
 		    refused);
 }
