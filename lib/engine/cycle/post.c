@@ -30,9 +30,9 @@ plx_engine_qp_post_send(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_
  * that checks for their responses, in one burst. A lone request is being waited for, and is
  * sent before the call returns. */
 static inline void
-send_if_alone(struct plx_qp *qp, uint32_t n, uint32_t flags)
+send_if_alone(struct plx_qp *qp, uint32_t n)
 {
-	if (!(flags & PLX_WR_DEFER) && engine_sq_in_flight(&qp->sq) == n)
+	if (engine_sq_in_flight(&qp->sq) == n)
 		plx_engine_send(qp->engine, plx_clock_ns());
 }
 
@@ -41,8 +41,8 @@ post_and_send(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_t n, enum 
 {
 	uint32_t posted = post_here(qp, wr, n, refused);
 
-	if (posted > 0)
-		send_if_alone(qp, posted, wr[posted - 1].flags);
+	if (posted > 0 && !(wr[posted - 1].flags & PLX_WR_DEFER))
+		send_if_alone(qp, posted);
 	return posted;
 }
 
@@ -85,7 +85,7 @@ post_usual_here(struct plx_qp *qp, uint32_t op_flags, uint64_t wr_id, const stru
 
 	if (plx_likely(status == PLX_OK) && !(engine_flags_of(op_flags) & PLX_WR_DEFER)) {
 		engine_schedule(qp->engine, qp);
-		send_if_alone(qp, 1, 0);
+		send_if_alone(qp, 1);
 	}
 	return status;
 }

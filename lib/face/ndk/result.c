@@ -66,8 +66,18 @@ fill_ex(const struct plx_wc *wc, NDK_RESULT_EX *result)
 		type == NdkOperationTypeReceiveAndInvalidate ? wc->inv_key.v : 0;
 }
 
-static __attribute__((noinline)) ULONG
-take(struct plx_cq *cq, NDK_RESULT *results, ULONG n)
+/* Of the two arrays one is NULL, by a constant of the caller's. */
+static inline __attribute__((always_inline)) void
+put(const struct plx_wc *wc, NDK_RESULT *results, NDK_RESULT_EX *results_ex, ULONG i)
+{
+	if (results_ex != NULL)
+		fill_ex(wc, &results_ex[i]);
+	else
+		fill(wc, &results[i]);
+}
+
+static inline __attribute__((always_inline)) ULONG
+take(struct plx_cq *cq, NDK_RESULT *results, NDK_RESULT_EX *results_ex, ULONG n)
 {
 	struct plx_wc_span span;
 	ULONG i;
@@ -75,27 +85,23 @@ take(struct plx_cq *cq, NDK_RESULT *results, ULONG n)
 	if (plx_cq_peek(cq, n, &span) == 0)
 		return 0;
 	for (i = 0; i < span.first; i++)
-		fill(&span.at[i], &results[i]);
+		put(&span.at[i], results, results_ex, i);
 	for (; plx_unlikely(i < span.count); i++)
-		fill(&span.more[i - span.first], &results[i]);
+		put(&span.more[i - span.first], results, results_ex, i);
 	plx_cq_release(cq, &span);
 	return i;
 }
 
 static __attribute__((noinline)) ULONG
-take_ex(struct plx_cq *cq, NDK_RESULT_EX *results, ULONG n)
+take_results(struct plx_cq *cq, NDK_RESULT *results, ULONG n)
 {
-	struct plx_wc_span span;
-	ULONG i;
+	return take(cq, results, NULL, n);
+}
 
-	if (plx_cq_peek(cq, n, &span) == 0)
-		return 0;
-	for (i = 0; i < span.first; i++)
-		fill_ex(&span.at[i], &results[i]);
-	for (; plx_unlikely(i < span.count); i++)
-		fill_ex(&span.more[i - span.first], &results[i]);
-	plx_cq_release(cq, &span);
-	return i;
+static __attribute__((noinline)) ULONG
+take_results_ex(struct plx_cq *cq, NDK_RESULT_EX *results, ULONG n)
+{
+	return take(cq, NULL, results, n);
 }
 
 /* Most polls find nothing: then there is nothing to run either, for NDK's adapters have workers. */
@@ -104,7 +110,7 @@ ndk_get_results(NDK_CQ *face, NDK_RESULT results[], ULONG n)
 {
 	struct plx_cq *cq = ndk_cq_of(face)->cq;
 
-	return plx_cq_looks_empty(cq) ? 0 : take(cq, results, n);
+	return plx_cq_looks_empty(cq) ? 0 : take_results(cq, results, n);
 }
 
 PLX_HOT ULONG
@@ -112,5 +118,5 @@ ndk_get_results_ex(NDK_CQ *face, NDK_RESULT_EX results[], ULONG n)
 {
 	struct plx_cq *cq = ndk_cq_of(face)->cq;
 
-	return plx_cq_looks_empty(cq) ? 0 : take_ex(cq, results, n);
+	return plx_cq_looks_empty(cq) ? 0 : take_results_ex(cq, results, n);
 }
