@@ -4,6 +4,7 @@ devices that need no NIC. Everything is named after the process and goes away wi
 import json
 import os
 import pathlib
+import secrets
 import subprocess
 import sys
 import threading
@@ -18,7 +19,9 @@ PACKET = 'framesz=4352,blocksz=69632,framecnt=512'
 
 
 def ip(*words):
-    subprocess.run(['ip', *words], check=True, capture_output=True, text=True)
+    told = subprocess.run(['ip', *words], check=False, capture_output=True, text=True)
+    if told.returncode:
+        raise Failed(f'`ip {" ".join(words)}` ended with {told.returncode}: {told.stderr.strip()}')
 
 
 class Process:
@@ -104,7 +107,8 @@ class Rig:
                 ip('-n', space, 'link', 'set', 'bridge0', 'up')
 
     def add_space(self, letter):
-        name = f'plx-{os.getpid()}-{letter}'
+        # pids come round again within a long run, and a killed test leaves its namespaces behind
+        name = f'plx-{os.getpid()}-{secrets.token_hex(3)}-{letter}'
         ip('netns', 'add', name)
         self.spaces.append(name)
         ip('-n', name, 'link', 'set', 'lo', 'up')
