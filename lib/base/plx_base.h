@@ -20,6 +20,7 @@
 #define PLX_LINE_PAIR (2 * PLX_CACHE_LINE)
 /* Begins a cache line: before a member, or after the closing brace of a struct. */
 #define PLX_ALIGNED_LINE __attribute__((aligned(PLX_CACHE_LINE)))
+#define PLX_ALIGNED_PAIR __attribute__((aligned(PLX_LINE_PAIR)))
 
 #define plx_likely(x)   __builtin_expect(!!(x), 1)
 #define plx_unlikely(x) __builtin_expect(!!(x), 0)

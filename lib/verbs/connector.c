@@ -231,7 +231,7 @@ plx_connector_destroy(struct plx_connector *connector)
 
 	if (status != PLX_OK)
 		return status;
-	plx_cookie_free(adapter, connector->subscriber.cookie);
+	plx_cookie_free(adapter, connector->cookie);
 	plx_link_connector_free(connector);
 	adapter->count.connectors--;
 	return PLX_OK;

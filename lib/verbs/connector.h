@@ -11,7 +11,7 @@
 static inline struct plx_adapter *
 adapter_of_connector(const struct plx_connector *connector)
 {
-	return plx_link_channel_adapter(connector->subscriber.channel);
+	return plx_link_channel_adapter(connector->channel);
 }
 
 /* Create a connector: an idle one, or that of a request.

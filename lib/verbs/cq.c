@@ -11,7 +11,7 @@
 #include <sched.h>
 
 #include "objects.h"
-#include "plx_engine_cq.h"
+#include "plx_cq_front.h"
 
 enum plx_status
 plx_cq_create(struct plx_adapter *adapter, const struct plx_cq_options *options, struct plx_cq **cq)

@@ -243,12 +243,12 @@ plx_listen(struct plx_event_channel *channel, const struct plx_listen_options *o
 enum plx_status
 plx_listener_destroy(struct plx_listener *listener)
 {
-	struct plx_adapter *adapter = plx_link_channel_adapter(listener->subscriber.channel);
+	struct plx_adapter *adapter = plx_link_channel_adapter(listener->channel);
 	enum plx_status status = plx_link_listener_close(listener);
 
 	if (status != PLX_OK)
 		return status;
-	plx_cookie_free(adapter, listener->subscriber.cookie);
+	plx_cookie_free(adapter, listener->cookie);
 	plx_link_listener_free(listener);
 	adapter->count.listeners--;
 	return PLX_OK;

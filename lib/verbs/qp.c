@@ -5,8 +5,8 @@
  * Start with plx_qp_create().
  */
 #include "objects.h"
-#include "plx_engine_cq.h"
-#include "plx_engine_rq.h"
+#include "plx_cq_front.h"
+#include "plx_rq_front.h"
 
 enum {
 	RESPONDER_RESOURCES_DEFAULT =

@@ -5,7 +5,7 @@
  * Start with plx_srq_create().
  */
 #include "objects.h"
-#include "plx_engine_rq.h"
+#include "plx_rq_front.h"
 
 enum plx_status
 plx_srq_create(struct plx_adapter *adapter, const struct plx_srq_options *options,

@@ -33,7 +33,7 @@ struct world {
 	struct plx_rc *base;
 	struct plx_rq *rq;
 	struct plx_actions out;
-	uint32_t ahs[AHS];
+	struct plx_ud_ah ahs[AHS];
 	/* by the model: posted requests that have not completed. Numbers count up; a bit marks
 	 * the unsignaled ones */
 	uint64_t sends_posted, sends_done, recvs_posted, recvs_done;
@@ -162,7 +162,7 @@ step_send(struct world *world)
 			      .flags = input_byte(&world->in) & (kind & 2 ? 0x07 : 0xff),
 			      .sges = input_byte(&world->in) % (kind & 4 ? 3 : 255),
 			      .remote_qkey = input_word(&world->in),
-			      .ah = input_byte(&world->in) % AHS,
+			      .ah = input_byte(&world->in) % (AHS + 1), /* or none */
 			      .remote_qpn = input_word(&world->in) >> (kind & 8 ? 8 : 0)};
 	uint64_t bit = UINT64_C(1) << wqe.wr_id % 64;
 
@@ -235,7 +235,7 @@ step(struct world *world)
 	plx_rc_query(world->base, &view);
 	waiting = view.sq_posted - view.sq_consumed;
 	for (uint32_t i = 0; i < AHS; i++)
-		used += world->ahs[i];
+		used += world->ahs[i].posted;
 	/* Sent, its completion not delivered: it no longer uses its path. */
 	CHECK(used <= waiting && waiting <= DEPTH);
 	CHECK(view.state == PLX_QP_RTS || view.state == PLX_QP_SQD || view.state == PLX_QP_ERROR ||
@@ -268,7 +268,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ids.domain = world->domain;
 	ids.mem = world->mem;
 	ids.rq = world->rq;
+	for (uint32_t i = 0; i < AHS; i++)
+		world->ahs[i].domain = world->domain;
 	ids.ahs = world->ahs;
+	ids.ah_count = AHS;
 	world->ud = plx_ud_init(qp_block, &caps, &ids);
 	world->base = plx_ud_base(world->ud);
 	/* Mostly where most happens. */

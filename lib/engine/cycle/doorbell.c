@@ -10,7 +10,7 @@
 
 /* The unusual cases, UD and ERROR, are handled apart from connections. */
 static __attribute__((noinline)) uint32_t
-fetch_unusual(struct plx_qp *qp, unsigned state)
+fetch_unusual(struct engine_qp *qp, unsigned state)
 {
 	if (state_of(state) == PLX_QP_ERROR)
 		engine_rq_fetch(&qp->own);
@@ -18,15 +18,26 @@ fetch_unusual(struct plx_qp *qp, unsigned state)
 }
 
 uint32_t
-engine_qp_fetch(struct plx_qp *qp)
+engine_qp_fetch(struct engine_qp *qp)
 {
-	unsigned state = atomic_load_explicit(&qp->sq.state, memory_order_relaxed);
+	unsigned state = qp->sq.state;
 
-	if (qp->sq.ring == NULL)
+	if (qp->sq.ring.shared == NULL)
 		return 0;
 	if (plx_unlikely(state >= PLX_QP_ERROR))
 		return fetch_unusual(qp, state);
 	return engine_sq_fetch(&qp->sq);
+}
+
+void
+engine_qp_fetch_all(struct engine_qp *qp)
+{
+	uint32_t most = qp->sq.ring.slots, fetched = 0, n;
+
+	/* What was posted before fits the ring: a program that keeps on posting is not waited for.
+	 */
+	while (fetched < most && (n = engine_qp_fetch(qp)) > 0)
+		fetched += n;
 }
 
 /* A queue pair that was just posted to will probably be posted to again, so its ring is polled
@@ -37,7 +48,7 @@ engine_serve_recent(struct plx_engine *engine)
 	uint32_t served = 0;
 
 	for (uint32_t i = 0; i < engine->recent_used; i++) {
-		struct plx_qp *qp = engine->recent[i];
+		struct engine_qp *qp = engine->recent[i];
 
 		if (qp == NULL || engine_qp_fetch(qp) == 0)
 			continue;
@@ -47,53 +58,62 @@ engine_serve_recent(struct plx_engine *engine)
 	return served;
 }
 
+/* Is there a thread that locked the producer while the ring was watched, and will not ring? It is
+ * looked for before the ring is: when it has unlocked, what it posted is in the ring. */
+static bool
+has_silent_poster(struct engine_qp *qp)
+{
+	if (plx_likely(!qp->sq.has_silent_poster))
+		return false;
+	qp->sq.has_silent_poster = atomic_load(&qp->sq.front->producer.locked);
+	return qp->sq.has_silent_poster;
+}
+
 /* Fetch from a ring that is not watched. It may hold more than one burst, and posters need not
  * ring again; then the engine rings the doorbell itself. */
 static void
-serve(struct plx_engine *engine, struct plx_qp *qp)
+serve(struct plx_engine *engine, struct engine_qp *qp)
 {
-	if (engine_qp_fetch(qp) == POSTS_BURST)
-		engine_sq_ring_doorbell(&qp->sq);
+	bool again = has_silent_poster(qp);
+
+	again |= engine_qp_fetch(qp) == POSTS_BURST;
+	if (again)
+		engine_ring_doorbell(&qp->sq.doorbell);
 	engine_schedule(engine, qp);
 }
 
 /* Stop watching a ring. A thread that locks the producer after this rings the doorbell. A thread
- * that holds the lock may have seen the ring watched, so then it stays watched. Each side stores,
- * then loads what the other side stores, sequentially consistent: at least one of the two sees the
- * other's store.
- * Returns: whether it is no longer watched */
-static bool
-unwatch(struct plx_engine *engine, struct plx_qp *qp)
+ * that holds the lock may have seen the ring watched: until it unlocks, the engine rings in its
+ * place. Each side stores, then loads what the other side stores, sequentially consistent: at least
+ * one of the two sees the other's store. */
+static void
+unwatch(struct plx_engine *engine, struct engine_qp *qp)
 {
-	atomic_store(&qp->sq.watched, false);
-	if (plx_unlikely(atomic_load(&qp->sq.producer.locked))) {
-		atomic_store(&qp->sq.watched, true);
-		return false;
-	}
+	engine_sq_set_watched(&qp->sq, false);
+	qp->sq.has_silent_poster = true;
 	serve(engine, qp);
-	return true;
 }
 
 /* Watch this queue pair's ring instead of the one watched longest. */
 static void
-watch(struct plx_engine *engine, struct plx_qp *qp)
+watch(struct plx_engine *engine, struct engine_qp *qp)
 {
-	struct plx_qp **place = &engine->recent[engine->recent_next % RECENT];
-	struct plx_qp *old = *place;
+	struct engine_qp **place = &engine->recent[engine->recent_next % RECENT];
+	struct engine_qp *old = *place;
 
-	if (atomic_load_explicit(&qp->sq.watched, memory_order_relaxed))
+	if (qp->sq.watched)
 		return;
 	/* More queue pairs are busy than can be watched: doorbells serve them well enough. */
 	if (old != NULL && engine->now - engine->recent_since < WATCH_NS)
 		return;
-	if (old != NULL && !unwatch(engine, old))
-		return;
+	if (old != NULL)
+		unwatch(engine, old);
 	engine->recent_since = engine->now;
 	engine->recent_next++;
 	if (engine->recent_used < RECENT)
 		engine->recent_used++;
 	*place = qp;
-	atomic_store(&qp->sq.watched, true);
+	engine_sq_set_watched(&qp->sq, true);
 }
 
 /* Serve the queue pairs of one word of doorbells.
@@ -103,7 +123,7 @@ serve_word(struct plx_engine *engine, uint32_t word, uint64_t bits, uint32_t *se
 {
 	for (; bits != 0 && *served < DOORBELLS_BURST; bits &= bits - 1) {
 		uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
-		struct plx_qp *qp = engine->table[slot].qp;
+		struct engine_qp *qp = engine->table[slot].qp;
 
 		if (qp == NULL)
 			continue; /* rung, then destroyed */
@@ -121,7 +141,7 @@ static bool
 serve_summary(struct plx_engine *engine, uint32_t top, uint64_t mask, uint64_t first,
 	      uint32_t *served)
 {
-	/* Sequentially consistent, as engine_sq_ring_doorbell() is. */
+	/* Sequentially consistent, as engine_ring_doorbell() is. */
 	uint64_t rung = atomic_exchange(&engine->doorbell_summary[top], 0);
 	uint64_t words = rung & mask, rest = rung & ~mask;
 	bool all = true;

@@ -39,11 +39,10 @@ run_timers(struct plx_engine *engine)
 			engine->link->on_tick(engine);
 			continue;
 		}
-		struct plx_qp *qp = plx_list_entry(timer, struct plx_qp, timer);
+		struct engine_qp *qp = plx_list_entry(timer, struct engine_qp, timer);
 
 		/* In ERROR a post may have raced with the error: poll both rings again. */
-		if (plx_unlikely(atomic_load_explicit(&qp->sq.state, memory_order_relaxed) >=
-				 PLX_QP_ERROR)) {
+		if (plx_unlikely(qp->sq.state >= PLX_QP_ERROR)) {
 			engine_rq_fetch(&qp->own);
 			engine_qp_fetch(qp);
 		}

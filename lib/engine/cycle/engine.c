@@ -30,9 +30,12 @@ make_rings(struct plx_engine *engine, int socket)
 						 .socket = socket};
 
 	engine->command_ring = plx_ring_create(&commands);
-	return engine->command_ring != NULL &&
-	       engine_eq_init(&engine->async_events, &engine->queues, ASYNC_EVENTS_MAX,
-			      sizeof(struct plx_async_event)) == PLX_OK;
+	if (engine->command_ring == NULL ||
+	    engine_eq_init(&engine->async_events, &engine->queues, ASYNC_EVENTS_MAX,
+			   sizeof(struct plx_async_event)) != PLX_OK)
+		return false;
+	eq_open(&engine->async_eq, &engine->async_events);
+	return true;
 }
 
 static bool

@@ -89,6 +89,7 @@ struct plx_engine_config {
 	X(commands, "commands executed")                                                \
 	X(doorbells, "queues served because of a doorbell")                             \
 	X(posts_refused, "posted requests found invalid by the engine")                 \
+	X(rings_forged, "queues that failed because their program forged an index")     \
 	X(ticks, "timers that fired")                                                   \
 	X(completions, "completions delivered")                                         \
 	X(cq_spilled, "completions that waited behind a full completion queue")         \

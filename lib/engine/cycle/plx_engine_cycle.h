@@ -3,11 +3,9 @@
  * The inside of the engine: the structs behind plx_engine.h, and the functions that the files of
  * this room share with each other and with lib/engine/link. Nothing outside lib/engine includes
  * this.
- * Start with struct plx_engine, in the order in which a duty cycle uses it, then struct
- * plx_qp.
- *
- * Fields are grouped by the thread that writes them. Each group has cache lines of its own, so
- * that the engine and application threads never write to the same line.
+ * Start with struct plx_engine, in the order in which a duty cycle uses it, then struct engine_qp:
+ * the halves of objects that are the engine's alone. What a program shares with it is in their
+ * fronts (plx_qp_front.h).
  */
 #ifndef PLX_ENGINE_CYCLE_H
 #define PLX_ENGINE_CYCLE_H
@@ -19,7 +17,9 @@
 #include "plx_engine_eq.h"
 #include "plx_engine_rq.h"
 #include "plx_engine_sq.h"
+#include "plx_eq_front.h"
 #include "plx_heap.h"
+#include "plx_qp_front.h"
 
 enum {
 	TX_ROOM = 256,        /* packets waiting for the port */
@@ -99,11 +99,11 @@ wheel_tick_of(uint64_t ns)
 
 /* ---- queue pairs ---- */
 
-struct plx_qp {
+struct engine_qp {
 	/* written by the engine, in the order in which a packet uses it */
 	struct plx_rc *rc;
 	struct engine_rq *recv; /* its own, or the SRQ's */
-	struct plx_cq *send_cq, *recv_cq;
+	struct engine_cq *send_cq, *recv_cq;
 	uint64_t context;
 	struct plx_engine *engine;
 	struct plx_list ready_link; /* in engine->ready, or engine->apart */
@@ -127,16 +127,15 @@ struct plx_qp {
 	uint8_t path_mac[6];
 	struct plx_psn first_psn;
 	struct engine_rq own;
-	struct plx_engine_qp_config config;
-	struct plx_list creator_link;    /* plx_engine_qp_link() */
-	struct plx_list all_link;        /* in engine->qps */
-	struct plx_connector *connector; /* the connector that has connected it or is
+	struct engine_srq *srq;             /* NULL: `own` is used */
+	struct plx_list all_link;           /* in engine->qps */
+	struct engine_connector *connector; /* the connector that has connected it or is
 						   connecting it; NULL: no connector */
-	struct plx_ud *ud;               /* UD only, with `rc` as its base; NULL: RC */
-	struct plx_list ud_link;         /* in engine->uds */
-	struct plx_qp *next_half_made;
+	struct plx_ud *ud;                  /* UD only, with `rc` as its base; NULL: RC */
+	struct plx_list ud_link;            /* in engine->uds */
+	struct engine_qp *next_half_made;
 
-	struct engine_sq sq; /* the part that posting threads use */
+	struct engine_sq sq;
 };
 
 /* qp.c, on the engine's thread */
@@ -145,16 +144,16 @@ struct plx_qp {
  * Errors:  AGAIN (resolution is in progress), UNREACHABLE */
 enum plx_status engine_resolve(struct plx_engine *engine, const struct plx_ip *remote,
 			       uint8_t *mac);
-enum plx_status engine_qp_number(struct plx_qp *qp);
-void engine_qp_forget(struct plx_qp *qp);
+enum plx_status engine_qp_number(struct engine_qp *qp);
+void engine_qp_forget(struct engine_qp *qp);
 /* Any thread, after the last poll of the engine. */
 void engine_qp_free_half_made(struct plx_engine *engine);
-void engine_qp_attach(struct plx_qp *qp);
-void engine_qp_detach(struct plx_qp *qp);
-enum plx_status engine_qp_modify(struct plx_qp *qp, enum plx_qp_state to,
+void engine_qp_attach(struct engine_qp *qp);
+void engine_qp_detach(struct engine_qp *qp);
+enum plx_status engine_qp_modify(struct engine_qp *qp, enum plx_qp_state to,
 				 const struct plx_rc_attr *attr,
 				 const struct plx_engine_path *path);
-void engine_qp_route(struct plx_qp *qp); /* look up the neighbour again: it may have moved */
+void engine_qp_route(struct engine_qp *qp); /* look up the neighbour again: it may have moved */
 /* Fill in the local address of a path.
  * Errors:  INVALID, UNREACHABLE */
 enum plx_status path_complete(const struct plx_engine *engine, struct plx_engine_path *path);
@@ -199,13 +198,13 @@ struct command_slot {
 struct qp_entry {
 	uint32_t qpn; /* 0: free */
 	uint32_t resv;
-	struct plx_qp *qp;
+	struct engine_qp *qp;
 };
 
 /* Completions of a cycle, not yet pushed to their queues. */
 struct stage {
 	uint32_t count;
-	struct plx_cq *cq[STAGE_ROOM];
+	struct engine_cq *cq[STAGE_ROOM];
 	struct plx_wc wc[STAGE_ROOM];
 };
 
@@ -218,6 +217,7 @@ struct stalls {
 /* ---- the link ---- */
 
 struct ah_table;
+struct engine_ah;
 struct gsi;
 
 /*
@@ -240,18 +240,18 @@ struct plx_link_ops {
 	uint32_t (*serve)(struct plx_engine *engine);
 	/* A queue pair with a connector has received its first packet, has failed, or is about to
 	 * be destroyed. */
-	void (*on_first_packet)(struct plx_qp *qp);
-	void (*on_failure)(struct plx_qp *qp);
-	void (*on_detach)(struct plx_qp *qp);
+	void (*on_first_packet)(struct engine_qp *qp);
+	void (*on_failure)(struct engine_qp *qp);
+	void (*on_detach)(struct engine_qp *qp);
 
 	/* Create engine->ah_table if there is none. Any thread.
 	 * Errors:  NO_MEMORY, TIMEOUT */
 	enum plx_status (*ensure_ahs)(struct plx_engine *engine);
 	/* Look up the neighbour of an address handle.
 	 * Returns: false: resolution is in progress, or has failed */
-	bool (*resolve_ah)(struct plx_ah *ah);
+	bool (*resolve_ah)(struct engine_ah *ah);
 	/* Queue a complete frame for a neighbour in resolution, or drop and count it. */
-	void (*enqueue)(struct plx_ah *ah, struct rte_mbuf *m);
+	void (*enqueue)(struct engine_ah *ah, struct rte_mbuf *m);
 	/* A packet of neighbour resolution was received: datagrams may be waiting for it. */
 	void (*on_neighbour)(struct plx_engine *engine);
 	/* Neighbours may have moved: look up again those for which datagrams are queued. */
@@ -277,12 +277,12 @@ struct plx_engine {
 	struct qp_entry *table; /* indexed by plx_numbers_place() of the number */
 	uint64_t place_factor;
 	uint32_t place_bits, qp_count;
-	struct plx_qp *recent[RECENT];     /* recently posted to */
+	struct engine_qp *recent[RECENT];  /* recently posted to */
 	uint32_t recent_next, recent_used; /* index for the next entry; entries ever used */
 	uint64_t recent_since;             /* time of the last replacement */
 	uint32_t doorbell_next;            /* the slot whose doorbell is checked first */
 
-	struct plx_qp *received[PLX_PORT_BURST]; /* queue pairs of this RX burst */
+	struct engine_qp *received[PLX_PORT_BURST]; /* queue pairs of this RX burst */
 	uint32_t received_count;
 	struct plx_list ready; /* queue pairs with something to send, in order of service */
 	struct plx_list apart; /* ... that do not need the port */
@@ -308,14 +308,15 @@ struct plx_engine {
 	uint32_t event_kind_next;  /* which of the three kinds is delivered first */
 	uint32_t net_version;
 	const struct plx_link_ops *link;
-	struct gsi *gsi;           /* the link's; NULL: no communication manager */
-	struct timer link_timer;   /* calls link->on_tick() */
-	bool link_busy;            /* there may be MADs to send or events to deliver */
-	uint64_t link_at;          /* call link->serve() from then on */
-	uint64_t reroute_at;       /* when to look up neighbours in resolution again */
-	bool reroute_qps;          /* ... including those of connections */
-	struct ah_table *ah_table; /* NULL: UD not used yet */
-	struct plx_list uds;       /* UD queue pairs */
+	struct gsi *gsi;               /* the link's; NULL: no communication manager */
+	struct timer link_timer;       /* calls link->on_tick() */
+	bool link_busy;                /* there may be MADs to send or events to deliver */
+	uint64_t link_at;              /* call link->serve() from then on */
+	uint64_t reroute_at;           /* when to look up neighbours in resolution again */
+	bool reroute_qps;              /* ... including those of connections */
+	struct ah_table *ah_table;     /* NULL: UD not used yet */
+	struct plx_list uds;           /* UD queue pairs */
+	struct engine_eq async_events; /* struct plx_async_event */
 	struct plx_numbers *numbers;
 	bool attached; /* online for rcu */
 
@@ -327,13 +328,19 @@ struct plx_engine {
 		*doorbells; /* [doorbell_words] one bit for each slot of the table */
 	uint32_t doorbell_words;
 	PLX_ALIGNED_LINE atomic_ulong doorbell_summary[SLOTS_MAX / 64 / 64];
-	struct engine_eq async_events; /* struct plx_async_event */
-	atomic_bool has_ahs;           /* `ah_table` is set, and stays */
-	_Atomic(struct plx_qp *)
+	struct eq async_eq;  /* the programs' half of `async_events` */
+	atomic_bool has_ahs; /* `ah_table` is set, and stays */
+	_Atomic(struct engine_qp *)
 		half_made; /* a stack of queue pairs to discard, linked by next_half_made */
 	struct rte_ring *command_ring;
 	struct command_slot slots[COMMANDS_MAX];
 };
+
+static inline struct plx_engine *
+engine_of(struct engine_queues *queues)
+{
+	return plx_list_entry(queues, struct plx_engine, queues);
+}
 
 /* time.c */
 uint64_t engine_jump(struct plx_engine *engine, uint64_t now);
@@ -356,7 +363,9 @@ engine_set_time(struct plx_engine *engine, uint64_t now)
 /* doorbell.c */
 /* Move posted requests from the rings into the transport.
  * Returns: the number of sends */
-uint32_t engine_qp_fetch(struct plx_qp *qp);
+uint32_t engine_qp_fetch(struct engine_qp *qp);
+/* Move all that was posted before this call. */
+void engine_qp_fetch_all(struct engine_qp *qp);
 /* Returns: the number of queue pairs served */
 uint32_t engine_serve_recent(struct plx_engine *engine);
 uint32_t engine_serve_doorbells(struct plx_engine *engine);
@@ -369,27 +378,31 @@ uint32_t engine_receive(struct plx_engine *engine);
 void engine_answer(struct plx_engine *engine);
 uint32_t engine_send_ready(struct plx_engine *engine);
 
+static inline enum plx_qp_state
+engine_qp_state(const struct engine_qp *qp)
+{
+	return state_of(qp->sq.state);
+}
+
 /* The list in which `qp` waits for service. In ERROR it only flushes, and on loopback it does not
  * need the port, so both are in `apart`. */
 static inline struct plx_list *
-ready_list(struct plx_engine *engine, const struct plx_qp *qp)
+ready_list(struct plx_engine *engine, const struct engine_qp *qp)
 {
-	bool apart =
-		qp->loops ||
-		state_of(atomic_load_explicit(&qp->sq.state, memory_order_relaxed)) == PLX_QP_ERROR;
+	bool apart = qp->loops || engine_qp_state(qp) == PLX_QP_ERROR;
 
 	return plx_unlikely(apart) ? &engine->apart : &engine->ready;
 }
 
 static inline void
-ready_insert(struct plx_engine *engine, struct plx_list *before, struct plx_qp *qp)
+ready_insert(struct plx_engine *engine, struct plx_list *before, struct engine_qp *qp)
 {
 	plx_list_append(before, &qp->ready_link);
 	engine->ready_count++;
 }
 
 static inline void
-ready_remove(struct plx_engine *engine, struct plx_qp *qp)
+ready_remove(struct plx_engine *engine, struct engine_qp *qp)
 {
 	if (plx_list_empty(&qp->ready_link))
 		return;
@@ -398,20 +411,21 @@ ready_remove(struct plx_engine *engine, struct plx_qp *qp)
 }
 
 /* send.c */
-void engine_execute(struct plx_engine *engine, struct plx_qp *qp);
-uint32_t engine_transmit(struct plx_engine *engine, struct plx_qp *qp, uint32_t room);
+void engine_execute(struct plx_engine *engine, struct engine_qp *qp);
+uint32_t engine_transmit(struct plx_engine *engine, struct engine_qp *qp, uint32_t room);
 void engine_seal(struct plx_engine *engine);
 void engine_flush(struct plx_engine *engine);
 void engine_transmit_net(struct plx_engine *engine);
-void engine_schedule(struct plx_engine *engine, struct plx_qp *qp);
+void engine_schedule(struct plx_engine *engine, struct engine_qp *qp);
 bool engine_send_gsi(struct plx_engine *engine, const struct plx_frame_template *to_peer,
 		     const struct plx_emit *emit, bool loops);
 
 /* publish.c */
-void engine_stage(struct plx_engine *engine, struct plx_qp *qp, const struct plx_completion *done);
+void engine_stage(struct plx_engine *engine, struct engine_qp *qp,
+		  const struct plx_completion *done);
 void engine_publish(struct plx_engine *engine);
-void engine_raise_event(struct plx_engine *engine, struct plx_qp *qp,
+void engine_raise_event(struct plx_engine *engine, struct engine_qp *qp,
 			const struct plx_event *event);
-void engine_raise_srq_event(struct plx_engine *engine, struct plx_srq *srq);
+void engine_raise_srq_event(struct plx_engine *engine, struct engine_srq *srq);
 
 #endif

@@ -13,12 +13,11 @@
 
 /* The state of an address handle is free, alive, or ending: destroyed while a posted request or a
  * waiting datagram still refers to it. */
-struct plx_ah {
-	struct engine_ah_head head;     /* first */
+struct engine_ah {
+	uint32_t number;                /* its index in the table */
 	struct plx_list link;           /* in a list of its table, according to its state */
 	struct plx_list resolving_link; /* in the table's `resolving` while datagrams wait */
 	struct plx_engine *engine;
-	struct plx_pd *pd; /* of the creator; the engine does not read it */
 	struct plx_engine_path path;
 	bool resolved; /* `to_peer` was correct at `version` of the neighbour table */
 	bool loops;    /* loopback: the peer uses our own port */
@@ -27,24 +26,23 @@ struct plx_ah {
 	uint32_t waits;
 	struct plx_frame_template to_peer;
 };
-_Static_assert(offsetof(struct plx_ah, head) == 0, "posting threads look at it there");
 
 /* Created for the first UD queue pair or address handle of an engine: plx_link_ops.ensure_ahs(). */
 struct ah_table {
-	uint32_t uses[PLX_ENGINE_AHS_MAX]; /* posted requests that refer to each: plx_ud_ids.ahs */
+	struct plx_ud_ah uses[PLX_ENGINE_AHS_MAX]; /* as plx_ud_ids.ahs */
 	struct plx_list free, alive, ending, resolving;
 	uint32_t waits; /* total number of waiting datagrams */
-	struct plx_ah ah[PLX_ENGINE_AHS_MAX];
+	struct engine_ah ah[PLX_ENGINE_AHS_MAX];
 };
 
 /* ---- datagrams: ud.c ---- */
 
 /* Handle a packet for a UD queue pair: lines 4 to 7 of the decision table.
  * @param ip the IP header, [ip_bytes] with its payload */
-void ud_receive(struct plx_engine *engine, struct plx_qp *qp, const struct plx_pkt *pkt,
+void ud_receive(struct plx_engine *engine, struct engine_qp *qp, const struct plx_pkt *pkt,
 		const uint8_t *ip, size_t ip_bytes);
 /* Returns: the number of packets */
-uint32_t ud_transmit(struct plx_engine *engine, struct plx_qp *qp, uint32_t budget);
+uint32_t ud_transmit(struct plx_engine *engine, struct engine_qp *qp, uint32_t budget);
 /* Move everything posted into the transport. */
 void ud_fetch_all(struct plx_engine *engine);
 

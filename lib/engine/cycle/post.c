@@ -14,7 +14,7 @@ post_here(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_t n, enum plx_
 	uint32_t posted = engine_sq_post_here(&qp->sq, wr, n, refused);
 
 	if (plx_likely(posted > 0) && !(wr[posted - 1].flags & PLX_WR_DEFER))
-		engine_schedule(qp->engine, qp);
+		engine_schedule(qp->engine, qp->back);
 	return posted;
 }
 
@@ -32,7 +32,7 @@ plx_engine_qp_post_send(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_
 static inline void
 send_if_alone(struct plx_qp *qp, uint32_t n)
 {
-	if (engine_sq_in_flight(&qp->sq) == n)
+	if (engine_sq_in_flight(&qp->back->sq) == n)
 		plx_engine_send(qp->engine, plx_clock_ns());
 }
 
@@ -84,7 +84,7 @@ post_usual_here(struct plx_qp *qp, uint32_t op_flags, uint64_t wr_id, const stru
 		engine_sq_post_usual_here(&qp->sq, op_flags, wr_id, sge, remote_va, rkey);
 
 	if (plx_likely(status == PLX_OK) && !(engine_flags_of(op_flags) & PLX_WR_DEFER)) {
-		engine_schedule(qp->engine, qp);
+		engine_schedule(qp->engine, qp->back);
 		send_if_alone(qp, 1);
 	}
 	return status;
@@ -107,7 +107,7 @@ post_local(struct plx_qp *qp, const struct plx_wqe *wqe)
 	enum plx_status status = engine_sq_post_local(&qp->sq, wqe);
 
 	if (status == PLX_OK && qp->sq.ring == NULL)
-		engine_schedule(qp->engine, qp);
+		engine_schedule(qp->engine, qp->back);
 	return status;
 }
 
@@ -136,7 +136,7 @@ plx_engine_qp_ring_doorbell(struct plx_qp *qp)
 	if (qp->sq.ring != NULL)
 		engine_sq_wake(&qp->sq);
 	else
-		engine_schedule(qp->engine, qp);
+		engine_schedule(qp->engine, qp->back);
 }
 
 PLX_HOT void
@@ -150,14 +150,14 @@ plx_qp_ring_doorbell(struct plx_qp *qp)
 PLX_HOT uint32_t
 plx_post_recv(struct plx_qp *qp, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *refused)
 {
-	unsigned state = atomic_load_explicit(&qp->sq.state, memory_order_acquire);
+	unsigned state = atomic_load_explicit(&qp->sq.front->state, memory_order_acquire);
 
 	if (plx_unlikely(qp->config.srq != NULL || state == PLX_QP_RESET)) {
 		if (refused != NULL)
 			*refused = PLX_STATE;
 		return 0;
 	}
-	n = engine_rq_post(&qp->own, wr, n, refused);
+	n = engine_rq_post(&qp->rq, wr, n, refused);
 	/* Schedule the flush. In other states no thread waits for a receive; the engine's sweep
 	 * finds one that raced with the error. */
 	if (plx_unlikely(state >= PLX_QP_ERROR) && state_of(state) == PLX_QP_ERROR)

@@ -14,7 +14,7 @@ publish_stage(struct stage *stage)
 	uint32_t first = 0;
 
 	while (first < stage->count) {
-		struct plx_cq *cq = stage->cq[first];
+		struct engine_cq *cq = stage->cq[first];
 		uint32_t end = first + 1;
 
 		while (end < stage->count && stage->cq[end] == cq)
@@ -35,12 +35,12 @@ notify_stage(struct stage *stage)
 
 /* The backlog of this queue is empty: posters that were held back may post again. */
 static void
-release_posts(struct plx_engine *engine, const struct plx_cq *cq)
+release_posts(struct plx_engine *engine, const struct engine_cq *cq)
 {
 	struct plx_list *node, *after;
 
 	plx_list_for_each (node, after, &engine->qps) {
-		struct plx_qp *qp = plx_list_entry(node, struct plx_qp, all_link);
+		struct engine_qp *qp = plx_list_entry(node, struct engine_qp, all_link);
 
 		if (qp->send_cq == cq)
 			engine_sq_publish(&qp->sq, qp->send_cq);
@@ -55,7 +55,7 @@ refill(struct plx_engine *engine)
 	struct plx_list *node, *after;
 
 	plx_list_for_each (node, after, &engine->queues.spilled) {
-		struct plx_cq *cq = plx_list_entry(node, struct plx_cq, spilled_link);
+		struct engine_cq *cq = plx_list_entry(node, struct engine_cq, spilled_link);
 
 		if (!engine_cq_refill(cq))
 			release_posts(engine, cq);
@@ -79,7 +79,7 @@ publish_completions(struct plx_engine *engine)
 }
 
 void
-engine_stage(struct plx_engine *engine, struct plx_qp *qp, const struct plx_completion *done)
+engine_stage(struct plx_engine *engine, struct engine_qp *qp, const struct plx_completion *done)
 {
 	bool recv = done->flags & PLX_WC_RECV;
 	struct stage *stage = recv ? &engine->recvs : &engine->sends;
@@ -90,7 +90,7 @@ engine_stage(struct plx_engine *engine, struct plx_qp *qp, const struct plx_comp
 		publish_completions(engine);
 	stage->cq[stage->count] = recv ? qp->recv_cq : qp->send_cq;
 	if (!engine->config.inline_mode && stage->count == 0)
-		plx_ring_expect(stage->cq[0]->ring, sizeof(*wc));
+		plx_ring_untrusted_expect(&stage->cq[0]->ring, sizeof(*wc));
 	wc = &stage->wc[stage->count++];
 	memcpy(wc, done, sizeof(*done));
 	wc->context = qp->context;
@@ -106,7 +106,7 @@ _Static_assert(offsetof(struct plx_wc, context) == sizeof(struct plx_completion)
 /* Record once why the queue pair failed, with its state at this moment: it cannot be queried
  * later. */
 static PLX_COLD void
-record_failure(struct plx_engine *engine, struct plx_qp *qp)
+record_failure(struct plx_engine *engine, struct engine_qp *qp)
 {
 	struct plx_rc_view view;
 
@@ -125,10 +125,10 @@ record_failure(struct plx_engine *engine, struct plx_qp *qp)
 }
 
 void
-engine_raise_event(struct plx_engine *engine, struct plx_qp *qp, const struct plx_event *event)
+engine_raise_event(struct plx_engine *engine, struct engine_qp *qp, const struct plx_event *event)
 {
 	if (event->kind == PLX_EVENT_SRQ_THRESHOLD) {
-		engine_raise_srq_event(engine, qp->config.srq);
+		engine_raise_srq_event(engine, qp->srq);
 		return;
 	}
 	if (event->kind == PLX_EVENT_FAILED) {
@@ -147,7 +147,7 @@ engine_raise_event(struct plx_engine *engine, struct plx_qp *qp, const struct pl
 }
 
 void
-engine_raise_srq_event(struct plx_engine *engine, struct plx_srq *srq)
+engine_raise_srq_event(struct plx_engine *engine, struct engine_srq *srq)
 {
 	if (plx_list_empty(&srq->async_event_link))
 		plx_list_append(&engine->queues.srq_events, &srq->async_event_link);
@@ -164,7 +164,7 @@ deliver(struct plx_engine *engine, const struct plx_async_event *event)
 }
 
 static bool
-deliver_qp_events(struct plx_engine *engine, struct plx_qp *qp)
+deliver_qp_events(struct plx_engine *engine, struct engine_qp *qp)
 {
 	while (qp->async_events_due != 0) {
 		uint8_t kind = (uint8_t)__builtin_ctz(qp->async_events_due);
@@ -189,7 +189,7 @@ deliver_srq_events(struct plx_engine *engine)
 	struct plx_list *node, *after;
 
 	plx_list_for_each (node, after, &engine->queues.srq_events) {
-		struct plx_srq *srq = plx_list_entry(node, struct plx_srq, async_event_link);
+		struct engine_srq *srq = plx_list_entry(node, struct engine_srq, async_event_link);
 		struct plx_async_event event = {.kind = PLX_EVENT_SRQ_THRESHOLD,
 						.context = srq->cookie};
 
@@ -206,7 +206,7 @@ deliver_cq_events(struct plx_engine *engine)
 	struct plx_list *node, *after;
 
 	plx_list_for_each (node, after, &engine->queues.cq_events) {
-		struct plx_cq *cq = plx_list_entry(node, struct plx_cq, async_event_link);
+		struct engine_cq *cq = plx_list_entry(node, struct engine_cq, async_event_link);
 		struct plx_async_event event = {.kind = PLX_EVENT_CQ_OVERRUN,
 						.context = cq->cookie};
 
@@ -224,7 +224,7 @@ deliver_all_qp_events(struct plx_engine *engine)
 
 	plx_list_for_each (node, after, &engine->qp_events)
 		if (!deliver_qp_events(engine,
-				       plx_list_entry(node, struct plx_qp, async_event_link)))
+				       plx_list_entry(node, struct engine_qp, async_event_link)))
 			return false;
 	return true;
 }
@@ -246,16 +246,17 @@ deliver_events(struct plx_engine *engine)
 	}
 }
 
-/* Fail the queue pairs of a completion queue that overran. */
+/* Fail the queue pairs of a completion queue that overran, or of a receive queue whose index was
+ * forged. */
 static PLX_COLD void
-fail_users(struct plx_engine *engine, const struct plx_cq *cq)
+fail_users(struct plx_engine *engine, const struct engine_cq *cq, const struct engine_rq *rq)
 {
 	struct plx_list *node, *after;
 
 	plx_list_for_each (node, after, &engine->qps) {
-		struct plx_qp *qp = plx_list_entry(node, struct plx_qp, all_link);
+		struct engine_qp *qp = plx_list_entry(node, struct engine_qp, all_link);
 
-		if (qp->send_cq != cq && qp->recv_cq != cq)
+		if (qp->send_cq != cq && qp->recv_cq != cq && qp->recv != rq)
 			continue;
 		plx_rc_fail(qp->rc, &engine->actions);
 		engine_execute(engine, qp);
@@ -268,11 +269,18 @@ engine_publish(struct plx_engine *engine)
 {
 	publish_completions(engine);
 	while (plx_unlikely(!plx_list_empty(&engine->queues.broken))) {
-		struct plx_cq *cq =
-			plx_list_entry(engine->queues.broken.next, struct plx_cq, broken_link);
+		struct engine_cq *cq =
+			plx_list_entry(engine->queues.broken.next, struct engine_cq, broken_link);
 
 		plx_list_remove(&cq->broken_link);
-		fail_users(engine, cq);
+		fail_users(engine, cq, NULL);
+	}
+	while (plx_unlikely(!plx_list_empty(&engine->queues.broken_rqs))) {
+		struct engine_rq *rq = plx_list_entry(engine->queues.broken_rqs.next,
+						      struct engine_rq, broken_link);
+
+		plx_list_remove(&rq->broken_link);
+		fail_users(engine, NULL, rq);
 	}
 	if (plx_unlikely(!plx_list_empty(&engine->qp_events) ||
 			 !plx_list_empty(&engine->queues.srq_events) ||
@@ -283,11 +291,11 @@ engine_publish(struct plx_engine *engine)
 bool
 plx_engine_next_async_event(struct plx_engine *engine, struct plx_async_event *out)
 {
-	return engine_eq_pop(&engine->async_events, out);
+	return eq_pop(&engine->async_eq, out);
 }
 
 int
 plx_engine_async_event_fd(struct plx_engine *engine)
 {
-	return engine_eq_fd(&engine->async_events);
+	return eq_fd(&engine->async_eq);
 }

@@ -24,7 +24,7 @@ choose_number(struct plx_engine *engine, uint32_t *slot)
 }
 
 enum plx_status
-engine_qp_number(struct plx_qp *qp)
+engine_qp_number(struct engine_qp *qp)
 {
 	struct plx_engine *engine = qp->engine;
 
@@ -39,7 +39,7 @@ engine_qp_number(struct plx_qp *qp)
 }
 
 void
-engine_qp_forget(struct plx_qp *qp)
+engine_qp_forget(struct engine_qp *qp)
 {
 	struct plx_engine *engine = qp->engine;
 
@@ -48,7 +48,7 @@ engine_qp_forget(struct plx_qp *qp)
 }
 
 void
-engine_qp_attach(struct plx_qp *qp)
+engine_qp_attach(struct engine_qp *qp)
 {
 	struct plx_engine *engine = qp->engine;
 
@@ -59,7 +59,7 @@ engine_qp_attach(struct plx_qp *qp)
 }
 
 void
-engine_qp_detach(struct plx_qp *qp)
+engine_qp_detach(struct engine_qp *qp)
 {
 	engine_qp_forget(qp);
 	if (qp->connector != NULL)
@@ -87,6 +87,8 @@ engine_qp_detach(struct plx_qp *qp)
 	ready_remove(qp->engine, qp);
 	plx_list_remove(&qp->owing_link);
 	plx_list_remove(&qp->async_event_link);
+	if (qp->srq == NULL)
+		plx_list_remove(&qp->own.broken_link);
 	plx_list_remove(&qp->all_link);
 }
 
@@ -119,7 +121,7 @@ path_template(const struct plx_engine *engine, const struct plx_engine_path *pat
 }
 
 static void
-make_template(struct plx_qp *qp)
+make_template(struct engine_qp *qp)
 {
 	path_template(qp->engine, &qp->path, qp->path_mac, qp->qpn, &qp->to_peer);
 	plx_frame_flow_init(&qp->from_peer, &qp->to_peer);
@@ -137,7 +139,7 @@ engine_resolve(struct plx_engine *engine, const struct plx_ip *remote, uint8_t *
 }
 
 void
-engine_qp_route(struct plx_qp *qp)
+engine_qp_route(struct engine_qp *qp)
 {
 	enum plx_status status;
 	uint8_t mac[6];
@@ -180,7 +182,7 @@ path_frame_bytes(uint32_t mtu)
 
 /* Steps before the path to the peer is known only check. */
 static enum plx_status
-modify_rtr(struct plx_qp *qp, const struct plx_rc_attr *attr, const struct plx_engine_path *path)
+modify_rtr(struct engine_qp *qp, const struct plx_rc_attr *attr, const struct plx_engine_path *path)
 {
 	struct plx_engine *engine = qp->engine;
 	struct plx_engine_path full = *path;
@@ -215,7 +217,7 @@ modify_rtr(struct plx_qp *qp, const struct plx_rc_attr *attr, const struct plx_e
 }
 
 static enum plx_status
-modify_ud(struct plx_qp *qp, enum plx_qp_state to, const struct plx_rc_attr *attr)
+modify_ud(struct engine_qp *qp, enum plx_qp_state to, const struct plx_rc_attr *attr)
 {
 	struct plx_ud_attr ud = {0};
 	enum plx_status status;
@@ -227,7 +229,7 @@ modify_ud(struct plx_qp *qp, enum plx_qp_state to, const struct plx_rc_attr *att
 		return PLX_TOO_LONG;
 	status = plx_ud_modify(qp->ud, to, attr != NULL ? &ud : NULL);
 	if (status == PLX_OK && to == PLX_QP_RTR)
-		atomic_store(&qp->sq.datagram_limit, ud.mtu);
+		atomic_store(&qp->sq.front->datagram_limit, ud.mtu);
 	if (status == PLX_OK && to == PLX_QP_RESET)
 		qp->engine->link->reap_ahs(qp->engine);
 	return status;
@@ -236,16 +238,16 @@ modify_ud(struct plx_qp *qp, enum plx_qp_state to, const struct plx_rc_attr *att
 /* RESET discards everything posted, also in the rings.
  * @param end index of the next entry to be posted */
 static void
-reset_queues(struct plx_qp *qp, uint32_t end)
+reset_queues(struct engine_qp *qp, uint32_t end)
 {
 	qp->routed = false;
-	if (qp->config.srq == NULL)
+	if (qp->srq == NULL)
 		engine_rq_drop(&qp->own);
 	engine_sq_drop(&qp->sq, end);
 }
 
 enum plx_status
-engine_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_rc_attr *attr,
+engine_qp_modify(struct engine_qp *qp, enum plx_qp_state to, const struct plx_rc_attr *attr,
 		 const struct plx_engine_path *path)
 {
 	enum plx_status status;
@@ -253,7 +255,7 @@ engine_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_rc_at
 
 	/* SQD to RTS needs no attributes. */
 	if (attr == NULL &&
-	    (to == PLX_QP_RTR || (to == PLX_QP_RTS && plx_engine_qp_state(qp) != PLX_QP_SQD)))
+	    (to == PLX_QP_RTR || (to == PLX_QP_RTS && engine_qp_state(qp) != PLX_QP_SQD)))
 		return PLX_INVALID;
 	/* Requests posted before the transition belong to the earlier state. */
 	if (to != PLX_QP_RESET)
@@ -268,10 +270,10 @@ engine_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_rc_at
 	if (status != PLX_OK)
 		return status;
 	if (to == PLX_QP_RTS && attr != NULL)
-		atomic_store(&qp->sq.rd_atomic_ok, attr->initiator_depth > 0);
+		atomic_store(&qp->sq.front->rd_atomic_ok, attr->initiator_depth > 0);
 	/* READs are flushed as well as all others, though the queue pair was never in RTS. */
 	if (to == PLX_QP_ERROR)
-		atomic_store(&qp->sq.rd_atomic_ok, true);
+		atomic_store(&qp->sq.front->rd_atomic_ok, true);
 	engine_sq_set_state(&qp->sq, to);
 	if (to == PLX_QP_RESET)
 		reset_queues(qp, end);
@@ -281,48 +283,4 @@ engine_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_rc_at
 	}
 	engine_schedule(qp->engine, qp);
 	return PLX_OK;
-}
-
-/* ---- queries, on any thread ---- */
-
-const struct plx_engine_qp_config *
-plx_engine_qp_config(const struct plx_qp *qp)
-{
-	return &qp->config;
-}
-
-struct plx_list *
-plx_engine_qp_link(struct plx_qp *qp)
-{
-	return &qp->creator_link;
-}
-
-struct plx_qp *
-plx_engine_qp_of(struct plx_list *link)
-{
-	return plx_list_entry(link, struct plx_qp, creator_link);
-}
-
-uint32_t
-plx_engine_qp_number(const struct plx_qp *qp)
-{
-	return qp->qpn;
-}
-
-struct plx_psn
-plx_engine_qp_first_psn(const struct plx_qp *qp)
-{
-	return qp->first_psn;
-}
-
-const struct plx_rc_counters *
-plx_engine_qp_counters(const struct plx_qp *qp)
-{
-	return plx_rc_counters(qp->rc);
-}
-
-enum plx_qp_state
-plx_engine_qp_state(const struct plx_qp *qp)
-{
-	return state_of(atomic_load(&qp->sq.state));
 }

@@ -13,23 +13,21 @@ enum {
 /* Receive entries that this queue pair can have in flight to its completion queue. Those of an SRQ
  * are counted once for all of its queue pairs with the same completion queue. */
 static uint32_t
-receives_of(const struct plx_qp *qp)
+receives_of(const struct engine_qp *qp)
 {
 	const struct plx_list *all = &qp->engine->qps;
 
-	for (struct plx_list *node = all->next; qp->config.srq != NULL && node != all;
-	     node = node->next) {
-		const struct plx_qp *other = plx_list_entry(node, struct plx_qp, all_link);
+	for (struct plx_list *node = all->next; qp->srq != NULL && node != all; node = node->next) {
+		const struct engine_qp *other = plx_list_entry(node, struct engine_qp, all_link);
 
-		if (other != qp && other->config.srq == qp->config.srq &&
-		    other->recv_cq == qp->recv_cq)
+		if (other != qp && other->srq == qp->srq && other->recv_cq == qp->recv_cq)
 			return 0;
 	}
 	return qp->recv->depth;
 }
 
 struct attach_call {
-	struct plx_qp *qp;
+	struct engine_qp *qp;
 	/* new backlogs of its completion queues, exchanged for the old ones, which the caller frees
 	 */
 	struct plx_wc *spare[2];
@@ -40,13 +38,13 @@ static enum plx_status
 attach_qp(struct plx_engine *engine, void *arg)
 {
 	struct attach_call *call = arg;
-	struct plx_qp *qp = call->qp;
-	struct plx_cq *cqs[2] = {qp->send_cq, qp->recv_cq};
-	uint32_t more[2] = {qp->config.caps.sq_depth, receives_of(qp)};
+	struct engine_qp *qp = call->qp;
+	struct engine_cq *cqs[2] = {qp->send_cq, qp->recv_cq};
+	uint32_t more[2] = {qp->sq.caps.sq_depth, receives_of(qp)};
 
 	(void)engine;
 	for (int i = 0; i < 2; i++) {
-		struct plx_cq *cq = cqs[i];
+		struct engine_cq *cq = cqs[i];
 		enum plx_status status = engine_cq_grow(cq, atomic_load(&cq->depth), more[i],
 							&call->spare[i], call->spare_room[i]);
 
@@ -59,8 +57,8 @@ attach_qp(struct plx_engine *engine, void *arg)
 	}
 	qp->send_cq->users++;
 	qp->recv_cq->users++;
-	if (qp->config.srq != NULL)
-		qp->config.srq->users++;
+	if (qp->srq != NULL)
+		qp->srq->users++;
 	engine_qp_attach(qp);
 	return PLX_OK;
 }
@@ -68,24 +66,24 @@ attach_qp(struct plx_engine *engine, void *arg)
 static enum plx_status
 detach_qp(struct plx_engine *engine, void *arg)
 {
-	struct plx_qp *qp = arg;
+	struct engine_qp *qp = arg;
 
 	(void)engine;
 	engine_qp_detach(qp);
 	qp->send_cq->users--;
 	qp->recv_cq->users--;
-	if (qp->config.srq != NULL)
-		qp->config.srq->users--;
-	atomic_fetch_sub(&qp->send_cq->reserve, qp->config.caps.sq_depth);
+	if (qp->srq != NULL)
+		qp->srq->users--;
+	atomic_fetch_sub(&qp->send_cq->reserve, qp->sq.caps.sq_depth);
 	atomic_fetch_sub(&qp->recv_cq->reserve, receives_of(qp));
 	return PLX_OK;
 }
 
 /* Flush everything posted to a queue pair in ERROR. */
 static enum plx_status
-flush_all(struct plx_engine *engine, struct plx_qp *qp)
+flush_all(struct plx_engine *engine, struct engine_qp *qp)
 {
-	uint32_t turns = qp->config.caps.sq_depth + qp->recv->depth + FLUSH_TURNS;
+	uint32_t turns = qp->sq.caps.sq_depth + qp->recv->depth + FLUSH_TURNS;
 	struct plx_rc_view view;
 
 	/* Each pass completes at least one entry; the limit guards against a defect. */
@@ -99,7 +97,7 @@ flush_all(struct plx_engine *engine, struct plx_qp *qp)
 
 /* Publish the completions and the free slots: the caller finds both. */
 static void
-publish_all(struct plx_engine *engine, struct plx_qp *qp)
+publish_all(struct plx_engine *engine, struct engine_qp *qp)
 {
 	engine_publish(engine);
 	engine_sq_publish(&qp->sq, qp->send_cq);
@@ -109,7 +107,7 @@ publish_all(struct plx_engine *engine, struct plx_qp *qp)
 /* Flush and publish everything, so that the caller finds all completions when the command returns.
  * The periodic sweep flushes posts that race with this. */
 static enum plx_status
-flush_qp(struct plx_engine *engine, struct plx_qp *qp)
+flush_qp(struct plx_engine *engine, struct engine_qp *qp)
 {
 	enum plx_status status = engine_qp_modify(qp, PLX_QP_ERROR, NULL, NULL);
 
@@ -118,8 +116,7 @@ flush_qp(struct plx_engine *engine, struct plx_qp *qp)
 	/* Its connection ends, as when a queue pair fails. */
 	if (qp->connector != NULL)
 		engine->link->on_failure(qp);
-	while (engine_qp_fetch(qp) > 0)
-		;
+	engine_qp_fetch_all(qp);
 	status = flush_all(engine, qp);
 	engine_schedule(engine, qp);
 	publish_all(engine, qp);
@@ -130,12 +127,12 @@ flush_qp(struct plx_engine *engine, struct plx_qp *qp)
  * INIT. Entries added to the posting ring meanwhile are not discarded: they wait there for the
  * connection. */
 static enum plx_status
-flush_fresh_qp(struct plx_engine *engine, struct plx_qp *qp)
+flush_fresh_qp(struct plx_engine *engine, struct engine_qp *qp)
 {
 	uint32_t end = engine_sq_end(&qp->sq);
 	enum plx_status status;
 
-	if (qp->config.srq == NULL)
+	if (qp->srq == NULL)
 		engine_rq_fetch(&qp->own);
 	status = plx_rc_modify(qp->rc, PLX_QP_ERROR, NULL);
 	if (status == PLX_OK)
@@ -152,14 +149,14 @@ flush_fresh_qp(struct plx_engine *engine, struct plx_qp *qp)
 static enum plx_status
 flush(struct plx_engine *engine, void *arg)
 {
-	struct plx_qp *qp = arg;
+	struct engine_qp *qp = arg;
 
-	return plx_engine_qp_state(qp) == PLX_QP_INIT && qp->ud == NULL ? flush_fresh_qp(engine, qp)
-									: flush_qp(engine, qp);
+	return engine_qp_state(qp) == PLX_QP_INIT && qp->ud == NULL ? flush_fresh_qp(engine, qp)
+								    : flush_qp(engine, qp);
 }
 
 struct query_call {
-	const struct plx_qp *qp;
+	const struct engine_qp *qp;
 	struct plx_rc_view *out;
 };
 
@@ -174,7 +171,7 @@ query(struct plx_engine *engine, void *arg)
 }
 
 struct modify_call {
-	struct plx_qp *qp;
+	struct engine_qp *qp;
 	enum plx_qp_state to;
 	const struct plx_rc_attr *attr; /* NULL: none */
 	const struct plx_engine_path *path;
@@ -207,18 +204,17 @@ forget_number(struct plx_engine *engine, void *qp)
 /* ---- on the caller's thread ---- */
 
 static void
-free_qp(struct plx_qp *qp)
+free_qp(struct engine_qp *qp)
 {
 	engine_sq_free(&qp->sq);
-	if (qp->own.rq != NULL)
-		engine_rq_free(&qp->own);
+	engine_rq_free(&qp->own);
 	plx_heap_free(qp->rc); /* also frees a UD transport, whose base is its first member */
 	plx_heap_free(qp);
 }
 
 /* Create the transport's part. */
 static enum plx_status
-make_transport(struct plx_qp *qp, const struct plx_engine_qp_config *config)
+make_transport(struct engine_qp *qp, const struct plx_engine_qp_config *config)
 {
 	struct plx_engine *engine = qp->engine;
 	bool ud = config->type == PLX_QP_UD;
@@ -239,6 +235,7 @@ make_transport(struct plx_qp *qp, const struct plx_engine_qp_config *config)
 		return PLX_NO_MEMORY;
 	if (ud) {
 		ud_ids.ahs = engine->ah_table->uses;
+		ud_ids.ah_count = PLX_ENGINE_AHS_MAX;
 		qp->ud = plx_ud_init(memory, &config->caps, &ud_ids);
 		qp->rc = plx_ud_base(qp->ud);
 	} else {
@@ -252,7 +249,7 @@ make_transport(struct plx_qp *qp, const struct plx_engine_qp_config *config)
 
 /* Allocate everything that needs memory. */
 static enum plx_status
-make_queues(struct plx_qp *qp, const struct plx_engine_qp_config *config)
+make_queues(struct engine_qp *qp, const struct plx_engine_qp_config *config)
 {
 	struct plx_engine *engine = qp->engine;
 	enum plx_status status = PLX_OK;
@@ -269,18 +266,18 @@ make_queues(struct plx_qp *qp, const struct plx_engine_qp_config *config)
 		status = engine_sq_init(&qp->sq, &engine->queues, &config->caps, config->domain);
 	if (status != PLX_OK)
 		return status;
-	qp->recv = config->srq != NULL ? &config->srq->queue : &qp->own;
+	qp->recv = qp->srq != NULL ? &qp->srq->queue : &qp->own;
 	return make_transport(qp, config);
 }
 
 /* Attach, with spare backlogs for the completion queues; retry while another thread was faster. */
 static enum plx_status
-attach(struct plx_qp *qp)
+attach(struct engine_qp *qp)
 {
 	int socket = qp->engine->port->caps.socket;
 	struct attach_call call = {.qp = qp};
-	struct plx_cq *cqs[2] = {qp->send_cq, qp->recv_cq};
-	uint32_t more[2] = {qp->config.caps.sq_depth, qp->recv->depth};
+	struct engine_cq *cqs[2] = {qp->send_cq, qp->recv_cq};
+	uint32_t more[2] = {qp->sq.caps.sq_depth, qp->recv->depth};
 	enum plx_status status;
 
 	if (cqs[0] == cqs[1])
@@ -306,11 +303,11 @@ attach(struct plx_qp *qp)
 }
 
 static void
-init_qp(struct plx_qp *qp, const struct plx_engine_qp_config *config)
+init_qp(struct engine_qp *qp, const struct plx_engine_qp_config *config)
 {
-	qp->send_cq = config->send_cq;
-	qp->recv_cq = config->recv_cq;
-	qp->config = *config;
+	qp->send_cq = config->send_cq->back;
+	qp->recv_cq = config->recv_cq->back;
+	qp->srq = config->srq != NULL ? config->srq->back : NULL;
 	qp->context = config->context;
 	qp->timer.deadline = PLX_NEVER;
 	plx_list_init(&qp->timer.link);
@@ -319,7 +316,6 @@ init_qp(struct plx_qp *qp, const struct plx_engine_qp_config *config)
 	plx_list_init(&qp->async_event_link);
 	plx_list_init(&qp->all_link);
 	plx_list_init(&qp->ud_link);
-	plx_list_init(&qp->creator_link);
 }
 
 /*
@@ -328,7 +324,7 @@ init_qp(struct plx_qp *qp, const struct plx_engine_qp_config *config)
  * creation, or the engine's destruction, frees it.
  */
 static void
-keep_half_made(struct plx_qp *qp)
+keep_half_made(struct engine_qp *qp)
 {
 	struct plx_engine *engine = qp->engine;
 
@@ -339,7 +335,7 @@ keep_half_made(struct plx_qp *qp)
 
 /* Returns: false: the engine does not run */
 static bool
-forget(struct plx_qp *qp)
+forget(struct engine_qp *qp)
 {
 	if (command_call(qp->engine, forget_number, qp) != PLX_OK)
 		return false;
@@ -350,11 +346,11 @@ forget(struct plx_qp *qp)
 static void
 forget_half_made(struct plx_engine *engine)
 {
-	struct plx_qp *qp = atomic_exchange(&engine->half_made, NULL);
+	struct engine_qp *qp = atomic_exchange(&engine->half_made, NULL);
 	bool runs = true;
 
 	while (plx_unlikely(qp != NULL)) {
-		struct plx_qp *next = qp->next_half_made;
+		struct engine_qp *next = qp->next_half_made;
 
 		runs = runs && forget(qp);
 		if (!runs)
@@ -366,21 +362,22 @@ forget_half_made(struct plx_engine *engine)
 void
 engine_qp_free_half_made(struct plx_engine *engine)
 {
-	struct plx_qp *qp = atomic_exchange(&engine->half_made, NULL);
+	struct engine_qp *qp = atomic_exchange(&engine->half_made, NULL);
 
 	while (qp != NULL) {
-		struct plx_qp *next = qp->next_half_made;
+		struct engine_qp *next = qp->next_half_made;
 
 		free_qp(qp);
 		qp = next;
 	}
 }
 
-enum plx_status
-plx_engine_qp_create(struct plx_engine *engine, const struct plx_engine_qp_config *config,
-		     struct plx_qp **out)
+/* The engine's half. */
+static enum plx_status
+make_back(struct plx_engine *engine, const struct plx_engine_qp_config *config,
+	  struct engine_qp **out)
 {
-	struct plx_qp *qp = plx_heap_alloc(sizeof(*qp), engine->port->caps.socket);
+	struct engine_qp *qp = plx_heap_alloc(sizeof(*qp), engine->port->caps.socket);
 	enum plx_status status;
 
 	if (qp == NULL)
@@ -409,8 +406,8 @@ plx_engine_qp_create(struct plx_engine *engine, const struct plx_engine_qp_confi
 	return PLX_OK;
 }
 
-enum plx_status
-plx_engine_qp_destroy(struct plx_qp *qp)
+static enum plx_status
+destroy_back(struct engine_qp *qp)
 {
 	enum plx_status status = command_call(qp->engine, detach_qp, qp);
 
@@ -421,12 +418,57 @@ plx_engine_qp_destroy(struct plx_qp *qp)
 	return PLX_OK;
 }
 
+/* The program's half. */
+static void
+open_front(struct plx_qp *qp, struct engine_qp *back, const struct plx_engine_qp_config *config)
+{
+	qp->back = back;
+	qp->engine = back->engine;
+	qp->qpn = back->qpn;
+	qp->first_psn = back->first_psn;
+	qp->config = *config;
+	sq_open(&qp->sq, &back->sq);
+	if (config->srq == NULL)
+		rq_open(&qp->rq, &back->own);
+	plx_list_init(&qp->creator_link);
+}
+
+enum plx_status
+plx_engine_qp_create(struct plx_engine *engine, const struct plx_engine_qp_config *config,
+		     struct plx_qp **out)
+{
+	struct plx_qp *qp = plx_heap_alloc(sizeof(*qp), engine->port->caps.socket);
+	struct engine_qp *back;
+	enum plx_status status;
+
+	if (qp == NULL)
+		return PLX_NO_MEMORY;
+	status = make_back(engine, config, &back);
+	if (status != PLX_OK) {
+		plx_heap_free(qp);
+		return status;
+	}
+	open_front(qp, back, config);
+	*out = qp;
+	return PLX_OK;
+}
+
+enum plx_status
+plx_engine_qp_destroy(struct plx_qp *qp)
+{
+	enum plx_status status = destroy_back(qp->back);
+
+	if (status == PLX_OK)
+		plx_heap_free(qp);
+	return status;
+}
+
 enum plx_status
 plx_engine_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_rc_attr *attr,
 		     const struct plx_engine_path *path)
 {
 	static const struct plx_engine_path none;
-	struct modify_call call = {qp, to, attr, path != NULL ? path : &none};
+	struct modify_call call = {qp->back, to, attr, path != NULL ? path : &none};
 
 	return command_call(qp->engine, modify, &call);
 }
@@ -434,13 +476,57 @@ plx_engine_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_r
 enum plx_status
 plx_qp_flush(struct plx_qp *qp)
 {
-	return command_call(qp->engine, flush, qp);
+	return command_call(qp->engine, flush, qp->back);
 }
 
 enum plx_status
 plx_engine_qp_query(struct plx_qp *qp, struct plx_rc_view *out)
 {
-	struct query_call call = {qp, out};
+	struct query_call call = {qp->back, out};
 
 	return command_call(qp->engine, query, &call);
+}
+
+/* ---- what the caller's thread knows ---- */
+
+const struct plx_engine_qp_config *
+plx_engine_qp_config(const struct plx_qp *qp)
+{
+	return &qp->config;
+}
+
+struct plx_list *
+plx_engine_qp_link(struct plx_qp *qp)
+{
+	return &qp->creator_link;
+}
+
+struct plx_qp *
+plx_engine_qp_of(struct plx_list *link)
+{
+	return plx_list_entry(link, struct plx_qp, creator_link);
+}
+
+uint32_t
+plx_engine_qp_number(const struct plx_qp *qp)
+{
+	return qp->qpn;
+}
+
+struct plx_psn
+plx_engine_qp_first_psn(const struct plx_qp *qp)
+{
+	return qp->first_psn;
+}
+
+const struct plx_rc_counters *
+plx_engine_qp_counters(const struct plx_qp *qp)
+{
+	return plx_rc_counters(qp->back->rc);
+}
+
+enum plx_qp_state
+plx_engine_qp_state(const struct plx_qp *qp)
+{
+	return state_of(atomic_load(&qp->sq.front->state));
 }

@@ -9,7 +9,7 @@
 /* ---- on the engine's thread ---- */
 
 struct resize_call {
-	struct plx_cq *cq;
+	struct engine_cq *cq;
 	uint32_t depth;
 	struct plx_wc *spare; /* a new backlog; exchanged for the old one, which the caller frees */
 	uint32_t spare_room;
@@ -29,7 +29,7 @@ resize_cq(struct plx_engine *engine, void *arg)
 static enum plx_status
 detach_cq(struct plx_engine *engine, void *arg)
 {
-	struct plx_cq *cq = arg;
+	struct engine_cq *cq = arg;
 
 	(void)engine;
 	if (cq->users > 0)
@@ -41,7 +41,7 @@ detach_cq(struct plx_engine *engine, void *arg)
 }
 
 struct arm_call {
-	struct plx_srq *srq;
+	struct engine_srq *srq;
 	uint32_t threshold;
 };
 
@@ -51,7 +51,7 @@ static enum plx_status
 arm_srq(struct plx_engine *engine, void *arg)
 {
 	const struct arm_call *call = arg;
-	struct plx_srq *srq = call->srq;
+	struct engine_srq *srq = call->srq;
 	uint32_t threshold = call->threshold;
 
 	engine_rq_fetch(&srq->queue);
@@ -69,12 +69,13 @@ arm_srq(struct plx_engine *engine, void *arg)
 static enum plx_status
 detach_srq(struct plx_engine *engine, void *arg)
 {
-	struct plx_srq *srq = arg;
+	struct engine_srq *srq = arg;
 
 	(void)engine;
 	if (srq->users > 0)
 		return PLX_BUSY;
 	plx_list_remove(&srq->async_event_link);
+	plx_list_remove(&srq->queue.broken_link);
 	return PLX_OK;
 }
 
@@ -87,12 +88,6 @@ do_nothing(struct plx_engine *engine, void *call)
 }
 
 /* ---- on the caller's thread ---- */
-
-static struct plx_engine *
-engine_of(struct engine_queues *queues)
-{
-	return plx_list_entry(queues, struct plx_engine, queues);
-}
 
 /* A command is a barrier. */
 static enum plx_status
@@ -108,12 +103,14 @@ engine_queues_init(struct plx_engine *engine)
 
 	plx_list_init(&queues->spilled);
 	plx_list_init(&queues->broken);
+	plx_list_init(&queues->broken_rqs);
 	plx_list_init(&queues->cq_events);
 	plx_list_init(&queues->srq_events);
 	queues->cq_spilled = &engine->counters.cq_spilled;
 	queues->cq_overruns = &engine->counters.cq_overruns;
 	queues->notifications = &engine->counters.notifications;
 	queues->posts_refused = &engine->counters.posts_refused;
+	queues->rings_forged = &engine->counters.rings_forged;
 	queues->inline_mode = engine->config.inline_mode;
 	queues->socket = engine->port->caps.socket;
 	queues->barrier = make_barrier;
@@ -123,36 +120,48 @@ enum plx_status
 plx_engine_cq_create(struct plx_engine *engine, const struct plx_engine_cq_config *config,
 		     struct plx_cq **cq)
 {
-	return engine_cq_create(&engine->queues, config, cq);
+	struct engine_cq *back;
+	enum plx_status status = engine_cq_create(&engine->queues, config, &back);
+
+	if (status != PLX_OK)
+		return status;
+	status = cq_open(back, config, cq);
+	if (status != PLX_OK)
+		engine_cq_free(back);
+	return status;
 }
 
 enum plx_status
 plx_engine_cq_destroy(struct plx_cq *cq)
 {
-	enum plx_status status = command_call(engine_of(cq->queues), detach_cq, cq);
+	struct engine_cq *back = cq->back;
+	enum plx_status status = command_call(engine_of(back->queues), detach_cq, back);
 
-	if (status == PLX_OK)
-		engine_cq_free(cq);
-	return status;
+	if (status != PLX_OK)
+		return status;
+	cq_close(cq);
+	engine_cq_free(back);
+	return PLX_OK;
 }
 
 enum plx_status
 plx_cq_resize(struct plx_cq *cq, uint32_t depth)
 {
-	struct resize_call call = {.cq = cq, .depth = depth};
+	struct engine_cq *back = cq->back;
+	struct resize_call call = {.cq = back, .depth = depth};
 	enum plx_status status;
 
 	if (depth < 1 || depth > PLX_CQ_DEPTH_MAX)
 		return PLX_INVALID;
 	do {
-		call.spare_room = engine_cq_spare_room(cq, depth, 0);
+		call.spare_room = engine_cq_spare_room(back, depth, 0);
 		call.spare = NULL;
 		if (call.spare_room > 0)
 			call.spare = plx_heap_queue(call.spare_room * sizeof(struct plx_wc),
-						    cq->queues->socket);
+						    back->queues->socket);
 		if (call.spare_room > 0 && call.spare == NULL)
 			return PLX_NO_MEMORY;
-		status = command_call(engine_of(cq->queues), resize_cq, &call);
+		status = command_call(engine_of(back->queues), resize_cq, &call);
 		plx_heap_free(call.spare);
 	} while (status == PLX_AGAIN);
 	return status;
@@ -162,25 +171,36 @@ enum plx_status
 plx_engine_srq_create(struct plx_engine *engine, const struct plx_engine_srq_config *config,
 		      struct plx_srq **srq)
 {
-	return engine_srq_create(&engine->queues, config, srq);
+	struct engine_srq *back;
+	enum plx_status status = engine_srq_create(&engine->queues, config, &back);
+
+	if (status != PLX_OK)
+		return status;
+	status = srq_open(back, config, srq);
+	if (status != PLX_OK)
+		engine_srq_free(back);
+	return status;
 }
 
 enum plx_status
 plx_engine_srq_destroy(struct plx_srq *srq)
 {
-	enum plx_status status = command_call(engine_of(srq->queues), detach_srq, srq);
+	struct engine_srq *back = srq->back;
+	enum plx_status status = command_call(engine_of(back->queues), detach_srq, back);
 
-	if (status == PLX_OK)
-		engine_srq_free(srq);
-	return status;
+	if (status != PLX_OK)
+		return status;
+	srq_close(srq);
+	engine_srq_free(back);
+	return PLX_OK;
 }
 
 enum plx_status
 plx_srq_arm(struct plx_srq *srq, uint32_t threshold)
 {
-	struct arm_call call = {srq, threshold};
+	struct arm_call call = {srq->back, threshold};
 
 	if (threshold > atomic_load(&srq->queue.limit))
 		return PLX_INVALID;
-	return command_call(engine_of(srq->queues), arm_srq, &call);
+	return command_call(engine_of(srq->back->queues), arm_srq, &call);
 }

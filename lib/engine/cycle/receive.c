@@ -14,7 +14,7 @@ enum {
 	ADDRESSES_BYTES = 12, /* Ethernet addresses; the tag, if any, follows them */
 };
 
-static struct plx_qp *
+static struct engine_qp *
 find(const struct plx_engine *engine, uint32_t qpn)
 {
 	uint32_t slot = plx_numbers_place(engine->place_factor, engine->place_bits, qpn);
@@ -124,7 +124,7 @@ is_marked(uint8_t ecn)
 }
 
 static void
-mark_received(struct plx_engine *engine, struct plx_qp *qp)
+mark_received(struct plx_engine *engine, struct engine_qp *qp)
 {
 	if (qp->is_received)
 		return;
@@ -142,7 +142,7 @@ icrc_right(const struct plx_engine *engine, const uint8_t *ip, size_t ip_bytes)
 }
 
 static inline void
-judge(struct plx_engine *engine, struct plx_qp *qp, const struct plx_pkt *pkt)
+judge(struct plx_engine *engine, struct engine_qp *qp, const struct plx_pkt *pkt)
 {
 	(void)plx_rc_on_packet(qp->rc, pkt, engine->now, &engine->actions);
 	engine_execute(engine, qp);
@@ -157,7 +157,7 @@ receive_slow(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsign
 	enum plx_verdict verdict;
 	struct plx_frame frame;
 	struct plx_pkt pkt;
-	struct plx_qp *qp;
+	struct engine_qp *qp;
 
 	wire = plx_frame_is_for(bytes, len, engine->port->caps.mac, engine->vlan);
 	if ((wire == PLX_WIRE_VLAN && PLX_MUTANT(VLAN_NOT_LOOKED_AT)) ||
@@ -209,7 +209,7 @@ receive_slow(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsign
 
 /* A SEND or WRITE in a single packet; false: anything else. */
 static inline bool
-receive_only(struct plx_engine *engine, struct plx_qp *qp, const uint8_t *bth, size_t len)
+receive_only(struct plx_engine *engine, struct engine_qp *qp, const uint8_t *bth, size_t len)
 {
 	struct plx_completion completion;
 	struct plx_place place;
@@ -232,7 +232,7 @@ receive_fast(struct plx_engine *engine, const uint8_t *bytes, size_t len)
 {
 	const uint8_t *ip = bytes + engine->ip_at, *bth = ip + PLX_IPV4_BYTES + PLX_UDP_BYTES;
 	size_t ip_bytes, roce;
-	struct plx_qp *qp;
+	struct engine_qp *qp;
 	struct plx_pkt pkt;
 
 	if (plx_unlikely(len < (size_t)engine->ip_at - PLX_ETH_BYTES + PLX_FLOW_BYTES_MIN))

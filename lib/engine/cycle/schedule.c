@@ -25,7 +25,7 @@ quantum_of(const struct plx_engine *engine)
 
 /* Free room for requests and READ responses of `qp`. */
 static inline uint32_t
-bulk_room(const struct plx_engine *engine, const struct plx_qp *qp)
+bulk_room(const struct plx_engine *engine, const struct engine_qp *qp)
 {
 	uint32_t most = TX_ROOM - TX_RESERVE, used = engine->tx_count;
 
@@ -41,7 +41,7 @@ bulk_room(const struct plx_engine *engine, const struct plx_qp *qp)
  * Returns: false: it has more to send and some of the quantum left, but room or buffers ran out;
  *          it is in no list */
 static inline bool
-send_quantum(struct plx_engine *engine, struct plx_qp *qp, uint32_t room, uint32_t *sent)
+send_quantum(struct plx_engine *engine, struct engine_qp *qp, uint32_t room, uint32_t *sent)
 {
 	uint32_t left = qp->quantum_left > 0 ? qp->quantum_left : quantum_of(engine);
 	uint32_t n;
@@ -93,7 +93,7 @@ rotate(struct plx_engine *engine, struct plx_list *list)
 	plx_list_init(&kept);
 	put_before(&waiting, list);
 	while (!plx_list_empty(&waiting)) {
-		struct plx_qp *qp = plx_list_entry(waiting.next, struct plx_qp, ready_link);
+		struct engine_qp *qp = plx_list_entry(waiting.next, struct engine_qp, ready_link);
 		uint32_t room = bulk_room(engine, qp);
 
 		ready_remove(engine, qp);
@@ -115,7 +115,7 @@ rotate(struct plx_engine *engine, struct plx_list *list)
 static inline uint32_t
 send_only(struct plx_engine *engine)
 {
-	struct plx_qp *qp = plx_list_entry(engine->ready.next, struct plx_qp, ready_link);
+	struct engine_qp *qp = plx_list_entry(engine->ready.next, struct engine_qp, ready_link);
 	uint32_t room = bulk_room(engine, qp), sent = 0;
 
 	if (plx_unlikely(room == 0))
@@ -131,7 +131,7 @@ send_only(struct plx_engine *engine)
 /* Send the pending ACK, NAK or CNP, in the room left by requests and READ responses. At most one
  * is pending per received packet. Without room it is the first to be sent later. */
 static void
-acknowledge(struct plx_engine *engine, struct plx_qp *qp)
+acknowledge(struct plx_engine *engine, struct engine_qp *qp)
 {
 	bool room = qp->loops ? engine->loop_count < LOOP_ROOM : engine->tx_count < TX_ROOM;
 
@@ -150,7 +150,7 @@ acknowledge_late(struct plx_engine *engine)
 	plx_list_init(&late);
 	put_before(&late, &engine->owing);
 	while (!plx_list_empty(&late)) {
-		struct plx_qp *qp = plx_list_entry(late.next, struct plx_qp, owing_link);
+		struct engine_qp *qp = plx_list_entry(late.next, struct engine_qp, owing_link);
 
 		plx_list_remove(&qp->owing_link);
 		if (plx_rc_owes(qp->rc))
@@ -160,14 +160,14 @@ acknowledge_late(struct plx_engine *engine)
 }
 
 static inline bool
-is_next(const struct plx_list *list, const struct plx_qp *qp)
+is_next(const struct plx_list *list, const struct engine_qp *qp)
 {
 	return plx_list_empty(list) || list->next == &qp->ready_link || PLX_MUTANT(ANSWERS_PUSH_IN);
 }
 
 /* Send what a received packet requires, at the end of its burst. */
 static void
-answer(struct plx_engine *engine, struct plx_qp *qp)
+answer(struct plx_engine *engine, struct engine_qp *qp)
 {
 	uint32_t room = bulk_room(engine, qp), done, sent = 0;
 
@@ -196,7 +196,7 @@ engine_answer(struct plx_engine *engine)
 	if (plx_unlikely(!plx_list_empty(&engine->owing)))
 		acknowledge_late(engine);
 	for (uint32_t i = 0; i < engine->received_count; i++) {
-		struct plx_qp *qp = engine->received[i];
+		struct engine_qp *qp = engine->received[i];
 
 		qp->is_received = false;
 		answer(engine, qp);

@@ -103,7 +103,7 @@ write_packet(struct plx_engine *engine, const struct plx_frame_template *tmpl,
 }
 
 static void
-emit(struct plx_engine *engine, struct plx_qp *qp, const struct plx_emit *emit)
+emit(struct plx_engine *engine, struct engine_qp *qp, const struct plx_emit *emit)
 {
 	struct rte_mbuf *m = write_packet(engine, &qp->to_peer, emit);
 
@@ -119,7 +119,7 @@ emit(struct plx_engine *engine, struct plx_qp *qp, const struct plx_emit *emit)
 
 /* Is the neighbour of an address handle resolved? */
 static bool
-is_ready(struct plx_ah *ah)
+is_ready(struct engine_ah *ah)
 {
 	const struct plx_engine *engine = ah->engine;
 
@@ -135,7 +135,7 @@ is_ready(struct plx_ah *ah)
 static void
 emit_datagram(struct plx_engine *engine, const struct plx_emit *emit)
 {
-	struct plx_ah *ah = &engine->ah_table->ah[emit->ah];
+	struct engine_ah *ah = &engine->ah_table->ah[emit->ah];
 	bool ready = is_ready(ah);
 	struct rte_mbuf *m = write_packet(engine, &ah->to_peer, emit);
 
@@ -151,7 +151,7 @@ emit_datagram(struct plx_engine *engine, const struct plx_emit *emit)
 }
 
 void
-engine_execute(struct plx_engine *engine, struct plx_qp *qp)
+engine_execute(struct plx_engine *engine, struct engine_qp *qp)
 {
 	struct plx_actions *actions = &engine->actions;
 
@@ -185,7 +185,7 @@ engine_execute(struct plx_engine *engine, struct plx_qp *qp)
 /* Fast path for small messages and ACKs: headers are written directly into the buffer.
  * Returns: the number of packets; *other: there may be other work */
 static inline uint32_t
-transmit_fast(struct plx_engine *engine, struct plx_qp *qp, uint32_t budget, bool *other)
+transmit_fast(struct plx_engine *engine, struct engine_qp *qp, uint32_t budget, bool *other)
 {
 	const uint32_t at = qp->to_peer.header_bytes;
 	uint32_t sent = 0;
@@ -217,7 +217,7 @@ transmit_fast(struct plx_engine *engine, struct plx_qp *qp, uint32_t budget, boo
 /* Let a queue pair send, in rounds of as many packets as there are buffers.
  * Returns: the number of packets */
 uint32_t
-engine_transmit(struct plx_engine *engine, struct plx_qp *qp, uint32_t room)
+engine_transmit(struct plx_engine *engine, struct engine_qp *qp, uint32_t room)
 {
 	uint32_t budget = stock(engine);
 	uint32_t sent = 0;
@@ -245,7 +245,7 @@ engine_transmit(struct plx_engine *engine, struct plx_qp *qp, uint32_t room)
  * for, so they send when they have something.
  * Returns: when to wake the queue pair */
 static PLX_COLD uint64_t
-schedule_rare(struct plx_engine *engine, struct plx_qp *qp, unsigned state, uint64_t wake)
+schedule_rare(struct plx_engine *engine, struct engine_qp *qp, unsigned state, uint64_t wake)
 {
 	if (qp->ud != NULL && plx_rc_wake_ns(qp->rc) == 0 && plx_list_empty(&qp->ready_link))
 		ready_insert(engine, ready_list(engine, qp), qp);
@@ -262,7 +262,7 @@ schedule_rare(struct plx_engine *engine, struct plx_qp *qp, unsigned state, uint
 
 /* Schedule the transport's next step: another send, a wakeup, or nothing. */
 void
-engine_schedule(struct plx_engine *engine, struct plx_qp *qp)
+engine_schedule(struct plx_engine *engine, struct engine_qp *qp)
 {
 	uint64_t wake = plx_rc_wake_ns(qp->rc);
 	unsigned state;
@@ -277,7 +277,7 @@ engine_schedule(struct plx_engine *engine, struct plx_qp *qp)
 				     qp);
 		wake = PLX_NEVER;
 	}
-	state = atomic_load_explicit(&qp->sq.state, memory_order_relaxed);
+	state = qp->sq.state;
 	if (plx_unlikely(state >= PLX_QP_ERROR))
 		wake = schedule_rare(engine, qp, state, wake);
 	/* If the new deadline is later than the timer's, the timer is corrected when it fires. */
@@ -322,7 +322,7 @@ engine_transmit_net(struct plx_engine *engine)
 			return;
 		engine->reroute_qps = false;
 		plx_list_for_each (node, after, &engine->qps)
-			engine_qp_route(plx_list_entry(node, struct plx_qp, all_link));
+			engine_qp_route(plx_list_entry(node, struct engine_qp, all_link));
 	}
 }
 

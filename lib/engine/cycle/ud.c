@@ -8,7 +8,7 @@
 #include "plx_engine_ud.h"
 
 void
-ud_receive(struct plx_engine *engine, struct plx_qp *qp, const struct plx_pkt *pkt,
+ud_receive(struct plx_engine *engine, struct engine_qp *qp, const struct plx_pkt *pkt,
 	   const uint8_t *ip, size_t ip_bytes)
 {
 	enum plx_verdict verdict = plx_ud_admit(qp->ud, pkt);
@@ -30,7 +30,7 @@ ud_receive(struct plx_engine *engine, struct plx_qp *qp, const struct plx_pkt *p
 }
 
 uint32_t
-ud_transmit(struct plx_engine *engine, struct plx_qp *qp, uint32_t budget)
+ud_transmit(struct plx_engine *engine, struct engine_qp *qp, uint32_t budget)
 {
 	uint32_t sent;
 
@@ -50,11 +50,9 @@ ud_fetch_all(struct plx_engine *engine)
 	struct plx_list *node, *after;
 
 	plx_list_for_each (node, after, &engine->uds) {
-		struct plx_qp *qp = plx_list_entry(node, struct plx_qp, ud_link);
+		struct engine_qp *qp = plx_list_entry(node, struct engine_qp, ud_link);
 
-		/* At most as many as its send queue has entries: nothing is sent here. */
-		while (engine_qp_fetch(qp) > 0)
-			continue;
+		engine_qp_fetch_all(qp);
 		engine_schedule(engine, qp);
 	}
 }

@@ -28,11 +28,10 @@ adopt_table(struct plx_engine *engine, void *arg)
 	plx_list_init(&table->ending);
 	plx_list_init(&table->resolving);
 	for (uint32_t i = 0; i < PLX_ENGINE_AHS_MAX; i++) {
-		struct plx_ah *ah = &table->ah[i];
+		struct engine_ah *ah = &table->ah[i];
 
 		ah->engine = engine;
-		ah->head.queues = &engine->queues;
-		ah->head.number = i;
+		ah->number = i;
 		plx_list_init(&ah->resolving_link);
 		plx_list_append(&table->free, &ah->link);
 	}
@@ -44,7 +43,7 @@ adopt_table(struct plx_engine *engine, void *arg)
 
 /* Remove the datagrams that wait for its neighbour. */
 static struct rte_mbuf *
-pop_waiting(struct plx_ah *ah)
+pop_waiting(struct engine_ah *ah)
 {
 	struct rte_mbuf *first = ah->first;
 
@@ -56,7 +55,7 @@ pop_waiting(struct plx_ah *ah)
 }
 
 static void
-drop_waiting(struct plx_ah *ah)
+drop_waiting(struct engine_ah *ah)
 {
 	struct rte_mbuf *m = pop_waiting(ah);
 
@@ -78,7 +77,7 @@ ah_table_free(struct plx_engine *engine)
 	if (engine->ah_table == NULL)
 		return;
 	plx_list_for_each (node, after, &engine->ah_table->resolving)
-		drop_waiting(plx_list_entry(node, struct plx_ah, resolving_link));
+		drop_waiting(plx_list_entry(node, struct engine_ah, resolving_link));
 	plx_heap_free(engine->ah_table);
 	engine->ah_table = NULL;
 }
@@ -89,9 +88,9 @@ ah_table_reap(struct plx_engine *engine)
 	struct plx_list *node, *after;
 
 	plx_list_for_each (node, after, &engine->ah_table->ending) {
-		struct plx_ah *ah = plx_list_entry(node, struct plx_ah, link);
+		struct engine_ah *ah = plx_list_entry(node, struct engine_ah, link);
 
-		if (engine->ah_table->uses[ah->head.number] > 0 || ah->waits > 0)
+		if (engine->ah_table->uses[ah->number].posted > 0 || ah->waits > 0)
 			continue;
 		plx_list_remove(&ah->link);
 		plx_list_append(&engine->ah_table->free, &ah->link);
@@ -102,16 +101,16 @@ ah_table_reap(struct plx_engine *engine)
 
 /* Set the destination of its frames. */
 static void
-point(struct plx_ah *ah, const uint8_t *mac)
+point(struct engine_ah *ah, const uint8_t *mac)
 {
 	const uint8_t *own = ah->engine->port->caps.mac;
 
-	path_template(ah->engine, &ah->path, mac, ah->head.number, &ah->to_peer);
+	path_template(ah->engine, &ah->path, mac, ah->number, &ah->to_peer);
 	ah->loops = memcmp(mac, own, MAC_BYTES) == 0;
 }
 
 static enum plx_net_verdict
-resolve(struct plx_ah *ah)
+resolve(struct engine_ah *ah)
 {
 	struct plx_engine *engine = ah->engine;
 	struct plx_net *net = engine->config.net;
@@ -127,13 +126,13 @@ resolve(struct plx_ah *ah)
 }
 
 bool
-ah_resolve(struct plx_ah *ah)
+ah_resolve(struct engine_ah *ah)
 {
 	return resolve(ah) == PLX_NET_READY;
 }
 
 void
-ah_enqueue(struct plx_ah *ah, struct rte_mbuf *m)
+ah_enqueue(struct engine_ah *ah, struct rte_mbuf *m)
 {
 	struct plx_engine *engine = ah->engine;
 	struct ah_table *ah_table = engine->ah_table;
@@ -162,7 +161,7 @@ ah_enqueue(struct plx_ah *ah, struct rte_mbuf *m)
 /* Send the waiting datagrams, with the resolved address.
  * Returns: false: no room, they stay queued */
 static bool
-release(struct plx_ah *ah)
+release(struct engine_ah *ah)
 {
 	struct plx_engine *engine = ah->engine;
 	uint32_t room = ah->loops ? LOOP_ROOM - engine->loop_count : TX_ROOM - engine->tx_count;
@@ -196,7 +195,7 @@ ah_table_resolve(struct plx_engine *engine)
 	if (engine->ah_table == NULL)
 		return;
 	plx_list_for_each (node, after, &engine->ah_table->resolving) {
-		struct plx_ah *ah = plx_list_entry(node, struct plx_ah, resolving_link);
+		struct engine_ah *ah = plx_list_entry(node, struct engine_ah, resolving_link);
 		enum plx_net_verdict verdict = resolve(ah);
 
 		if (verdict == PLX_NET_WAIT)
@@ -213,10 +212,9 @@ ah_table_resolve(struct plx_engine *engine)
 /* ---- opening and closing ---- */
 
 struct open_call {
-	struct plx_pd *pd;
 	struct plx_domain domain;
 	struct plx_engine_path path;
-	struct plx_ah *ah; /* result */
+	struct engine_ah *ah; /* result */
 };
 
 static enum plx_status
@@ -228,21 +226,20 @@ open_ah(struct plx_engine *engine, void *arg)
 	struct plx_engine_path full = call->path;
 	enum plx_status status = path_complete(engine, &full);
 	enum plx_net_verdict verdict;
-	struct plx_ah *ah;
+	struct engine_ah *ah;
 
 	if (status != PLX_OK)
 		return status;
 	if (plx_list_empty(&ah_table->free))
 		return PLX_FULL;
-	ah = plx_list_entry(ah_table->free.next, struct plx_ah, link);
-	ah->head.domain = call->domain;
-	ah->pd = call->pd;
+	ah = plx_list_entry(ah_table->free.next, struct engine_ah, link);
 	ah->path = full;
 	point(ah, nobody);
 	verdict = resolve(ah);
 	/* A neighbour that does not reply now may reply later. */
 	if (verdict == PLX_NET_NO_ROUTE || verdict == PLX_NET_NOT_UNICAST)
 		return PLX_UNREACHABLE;
+	ah_table->uses[ah->number].domain = call->domain;
 	plx_list_remove(&ah->link);
 	plx_list_append(&ah_table->alive, &ah->link);
 	call->ah = ah;
@@ -252,10 +249,11 @@ open_ah(struct plx_engine *engine, void *arg)
 static enum plx_status
 close_ah(struct plx_engine *engine, void *arg)
 {
-	struct plx_ah *ah = arg;
+	struct engine_ah *ah = arg;
 
 	/* Requests already posted with it are still sent. */
 	ud_fetch_all(engine);
+	engine->ah_table->uses[ah->number].domain = (struct plx_domain){0};
 	plx_list_remove(&ah->link);
 	plx_list_append(&ah->engine->ah_table->ending, &ah->link);
 	ah_table_reap(ah->engine);
@@ -282,30 +280,42 @@ ah_table_ensure(struct plx_engine *engine)
 
 enum plx_status
 plx_link_ah_create(struct plx_engine *engine, struct plx_pd *pd, struct plx_domain domain,
-		   const struct plx_engine_path *path, struct plx_ah **ah)
+		   const struct plx_engine_path *path, struct plx_ah **out)
 {
-	struct open_call call = {.pd = pd, .domain = domain, .path = *path};
+	struct open_call call = {.domain = domain, .path = *path};
 	enum plx_status status = ah_table_ensure(engine);
+	struct plx_ah *ah;
 
 	if (status != PLX_OK)
 		return status;
+	ah = plx_heap_alloc(sizeof(*ah), engine->port->caps.socket);
+	if (ah == NULL)
+		return PLX_NO_MEMORY;
 	status = command_call(engine, open_ah, &call);
-	if (status != PLX_OK)
+	if (status != PLX_OK) {
+		plx_heap_free(ah);
 		return status;
+	}
 	atomic_fetch_add(&engine->queues.users, 1);
-	*ah = call.ah;
+	ah->queues = &engine->queues;
+	ah->domain = domain;
+	ah->number = call.ah->number;
+	ah->pd = pd;
+	*out = ah;
 	return PLX_OK;
 }
 
 enum plx_status
 plx_link_ah_destroy(struct plx_ah *ah)
 {
-	struct plx_engine *engine = ah->engine;
-	enum plx_status status = command_call(engine, close_ah, ah);
+	struct plx_engine *engine = engine_of(ah->queues);
+	enum plx_status status = command_call(engine, close_ah, &engine->ah_table->ah[ah->number]);
 
-	if (status == PLX_OK)
-		atomic_fetch_sub(&engine->queues.users, 1);
-	return status;
+	if (status != PLX_OK)
+		return status;
+	atomic_fetch_sub(&engine->queues.users, 1);
+	plx_heap_free(ah);
+	return PLX_OK;
 }
 
 struct plx_pd *

@@ -10,8 +10,8 @@
 #include "plx_engine_ud.h"
 
 enum plx_status ah_table_ensure(struct plx_engine *engine);
-bool ah_resolve(struct plx_ah *ah);
-void ah_enqueue(struct plx_ah *ah, struct rte_mbuf *m);
+bool ah_resolve(struct engine_ah *ah);
+void ah_enqueue(struct engine_ah *ah, struct rte_mbuf *m);
 void ah_table_resolve(struct plx_engine *engine);
 void ah_table_reap(struct plx_engine *engine);
 /* Also drops the queued datagrams. */

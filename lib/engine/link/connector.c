@@ -13,14 +13,14 @@
 /* ---- queue pairs ---- */
 
 void
-connector_bind(struct plx_connector *connector, struct plx_qp *qp)
+connector_bind(struct engine_connector *connector, struct engine_qp *qp)
 {
 	connector->qp = qp;
 	qp->connector = connector;
 }
 
 void
-connector_unbind(struct plx_connector *connector)
+connector_unbind(struct engine_connector *connector)
 {
 	plx_list_remove(&connector->grace_link);
 	if (connector->qp == NULL)
@@ -30,9 +30,9 @@ connector_unbind(struct plx_connector *connector)
 }
 
 void
-connector_flush(struct plx_connector *connector)
+connector_flush(struct engine_connector *connector)
 {
-	struct plx_qp *qp = connector->qp;
+	struct engine_qp *qp = connector->qp;
 
 	connector_unbind(connector);
 	/* From any state but RESET; in ERROR there is nothing left to flush. */
@@ -46,17 +46,17 @@ connector_flush(struct plx_connector *connector)
  * for a queue pair that was never fully connected, or that has failed.
  */
 static bool
-begin_grace(struct plx_connector *connector)
+begin_grace(struct engine_connector *connector)
 {
 	struct plx_engine *engine = connector->subscriber.channel->engine;
 	struct plx_list *behind = engine->gsi->graces.prev;
 
-	if (connector->attr.grace_ns == 0 || plx_engine_qp_state(connector->qp) != PLX_QP_RTS)
+	if (connector->attr.grace_ns == 0 || engine_qp_state(connector->qp) != PLX_QP_RTS)
 		return false;
 	connector->grace_until = plx_time_add(engine->now, connector->attr.grace_ns);
 	/* Sorted by deadline; most grace periods of an adapter are equal, so this one is last. */
 	while (behind != &engine->gsi->graces &&
-	       plx_list_entry(behind, struct plx_connector, grace_link)->grace_until >
+	       plx_list_entry(behind, struct engine_connector, grace_link)->grace_until >
 		       connector->grace_until)
 		behind = behind->prev;
 	plx_list_append(behind->next, &connector->grace_link);
@@ -69,8 +69,8 @@ connector_end_graces(struct plx_engine *engine)
 	struct plx_list *graces = &engine->gsi->graces;
 
 	while (!plx_list_empty(graces)) {
-		struct plx_connector *connector =
-			plx_list_entry(graces->next, struct plx_connector, grace_link);
+		struct engine_connector *connector =
+			plx_list_entry(graces->next, struct engine_connector, grace_link);
 
 		if (connector->grace_until > engine->now)
 			return connector->grace_until;
@@ -81,7 +81,7 @@ connector_end_graces(struct plx_engine *engine)
 
 /* The negotiated attributes. */
 static void
-fill_attr(struct plx_connector *connector)
+fill_attr(struct engine_connector *connector)
 {
 	const struct plx_cm_peer *peer = &connector->peer;
 	struct plx_rc_attr *rc = &connector->attr.rc;
@@ -100,7 +100,7 @@ fill_attr(struct plx_connector *connector)
 }
 
 enum plx_status
-connector_to_rtr(struct plx_connector *connector)
+connector_to_rtr(struct engine_connector *connector)
 {
 	fill_attr(connector);
 	return engine_qp_modify(connector->qp, PLX_QP_RTR, &connector->attr.rc,
@@ -108,14 +108,14 @@ connector_to_rtr(struct plx_connector *connector)
 }
 
 enum plx_status
-connector_to_rts(struct plx_connector *connector)
+connector_to_rts(struct engine_connector *connector)
 {
 	return engine_qp_modify(connector->qp, PLX_QP_RTS, &connector->attr.rc,
 				&connector->attr.path);
 }
 
 void
-connector_on_first_packet(struct plx_qp *qp)
+connector_on_first_packet(struct engine_qp *qp)
 {
 	struct plx_engine *engine = qp->engine;
 
@@ -125,7 +125,7 @@ connector_on_first_packet(struct plx_qp *qp)
 }
 
 void
-connector_on_failure(struct plx_qp *qp)
+connector_on_failure(struct engine_qp *qp)
 {
 	struct plx_engine *engine = qp->engine;
 
@@ -135,7 +135,7 @@ connector_on_failure(struct plx_qp *qp)
 }
 
 void
-connector_on_detach(struct plx_qp *qp)
+connector_on_detach(struct engine_qp *qp)
 {
 	connector_on_failure(qp);
 	connector_unbind(qp->connector);
@@ -146,10 +146,10 @@ connector_on_detach(struct plx_qp *qp)
 /* Apply an event of a connection to its queue pair.
  * Returns: whether to flush the queue pair after the event is delivered */
 static bool
-step(struct plx_connector *connector, const struct plx_cm_event *event)
+step(struct engine_connector *connector, const struct plx_cm_event *event)
 {
 	/* On the passive side from accept on, on the active side from establish on. */
-	bool flush = connector->qp != NULL && plx_engine_qp_state(connector->qp) != PLX_QP_INIT;
+	bool flush = connector->qp != NULL && engine_qp_state(connector->qp) != PLX_QP_INIT;
 
 	switch ((enum plx_cm_event_kind)event->kind) {
 	case PLX_CM_EVENT_REPLIED:
@@ -182,11 +182,10 @@ step(struct plx_connector *connector, const struct plx_cm_event *event)
 
 /* The queue has room: this is its only producer. */
 static void
-deliver_one(struct plx_engine *engine, struct plx_link_subscriber *subscriber,
-	    struct plx_link_event *event)
+deliver_one(struct plx_engine *engine, struct subscriber *subscriber, struct plx_link_event *event)
 {
-	struct plx_connector *connector =
-		plx_list_entry(subscriber, struct plx_connector, subscriber);
+	struct engine_connector *connector =
+		plx_list_entry(subscriber, struct engine_connector, subscriber);
 	bool flush = false;
 
 	event->cookie = subscriber->cookie;
@@ -209,8 +208,8 @@ connector_deliver_events(struct plx_engine *engine)
 	uint32_t delivered = 0;
 
 	for (uint32_t i = 0; i < GSI_BURST && plx_cm_has_event(cm); i++) {
-		struct plx_link_subscriber *subscriber =
-			(struct plx_link_subscriber *)(uintptr_t)plx_cm_event_context(cm);
+		struct subscriber *subscriber =
+			(struct subscriber *)(uintptr_t)plx_cm_event_context(cm);
 		bool orphan = subscriber == &engine->gsi->orphan;
 
 		if (!orphan && !engine_eq_has_room(&subscriber->channel->events)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Connections and the GSI, as the files of this room share them. It owns no code. Start with struct
- * gsi; struct plx_connector is in plx_link.h.
+ * Connections and the GSI, as the files of this room share them: the halves of objects that are
+ * the engine's alone. Those of programs are in plx_link.h. It owns no code. Start with struct gsi.
  */
 #ifndef PLX_ENGINE_CONNECTOR_H
 #define PLX_ENGINE_CONNECTOR_H
@@ -18,6 +18,40 @@ enum {
  * neighbour replies. It detects that resolution has failed. */
 #define GSI_LOOK_NS (10 * PLX_MSEC)
 
+/* The other half of a plx_event_channel: an event queue of struct plx_link_event. */
+struct engine_channel {
+	struct engine_eq events;
+	struct plx_engine *engine;
+	PLX_ALIGNED_LINE atomic_uint users;
+};
+
+/* A receiver of events, the first member of every object that is one. The communication manager
+ * returns its address with every event, so the object is removed from the manager before it is
+ * destroyed. */
+struct subscriber {
+	struct engine_channel *channel;
+	uint64_t cookie; /* the creator's, returned in events */
+};
+
+/* The other half of a plx_listener. */
+struct engine_listener {
+	struct subscriber subscriber; /* first */
+	struct plx_cm_id id;          /* 0: not listening */
+};
+
+/* The other half of a plx_connector. */
+struct engine_connector {
+	struct subscriber subscriber; /* first */
+	struct plx_cm_id id;          /* 0: idle, or the connection has ended */
+	bool passive;
+	struct engine_qp *qp; /* NULL: not set yet, or destroyed */
+	struct plx_link_attr attr;
+	struct plx_cm_peer peer; /* as requested or agreed */
+	/* The peer has disconnected. `qp` is flushed at grace_until at the latest. id is 0 */
+	struct plx_list grace_link; /* in gsi->graces */
+	uint64_t grace_until;
+};
+
 struct gsi_waiting {
 	struct plx_cm_route route;
 	uint8_t mad[PLX_MAD_BYTES];
@@ -26,13 +60,13 @@ struct gsi_waiting {
 /* The general service interface: queue pair 1 of the port. */
 struct gsi {
 	struct plx_cm *cm;
-	struct plx_link_subscriber orphan; /* of requests that were delivered but not adopted yet;
+	struct subscriber orphan; /* of requests that were delivered but not adopted yet;
 					receives no events */
 	struct plx_psn psn;
 	uint32_t waiting_count;
 	struct gsi_waiting waiting[GSI_WAITING_MAX];
 	struct plx_list
-		graces; /* struct plx_connector.grace_link: queue pairs to be flushed soon */
+		graces; /* struct engine_connector.grace_link: queue pairs to be flushed soon */
 };
 
 /* gsi.c */
@@ -45,29 +79,21 @@ void gsi_receive(struct plx_engine *engine, const struct plx_frame *frame,
 uint32_t gsi_serve(struct plx_engine *engine);
 void gsi_on_tick(struct plx_engine *engine);
 
-/* An event queue of struct plx_link_event. */
-struct plx_event_channel {
-	struct engine_eq events;
-	struct plx_engine *engine;
-	struct plx_adapter *adapter;
-	PLX_ALIGNED_LINE atomic_uint users;
-};
-
 /* connector.c, on the engine's thread */
 /* Move the manager's events into the event queues.
  * Returns: how many */
 uint32_t connector_deliver_events(struct plx_engine *engine);
 /* As the members of plx_link_ops of these names. */
-void connector_on_first_packet(struct plx_qp *qp);
-void connector_on_failure(struct plx_qp *qp);
-void connector_on_detach(struct plx_qp *qp);
+void connector_on_first_packet(struct engine_qp *qp);
+void connector_on_failure(struct engine_qp *qp);
+void connector_on_detach(struct engine_qp *qp);
 /* Associate a queue pair with a connector, or end the association. */
-void connector_bind(struct plx_connector *connector, struct plx_qp *qp);
-void connector_unbind(struct plx_connector *connector);
+void connector_bind(struct engine_connector *connector, struct engine_qp *qp);
+void connector_unbind(struct engine_connector *connector);
 /* Move the queue pair to RTR or RTS, with the negotiated attributes. */
-enum plx_status connector_to_rtr(struct plx_connector *connector);
-enum plx_status connector_to_rts(struct plx_connector *connector);
-void connector_flush(struct plx_connector *connector);
+enum plx_status connector_to_rtr(struct engine_connector *connector);
+enum plx_status connector_to_rts(struct engine_connector *connector);
+void connector_flush(struct engine_connector *connector);
 /* Flush the queue pairs whose grace period is over.
  * Returns: when to call again; PLX_NEVER */
 uint64_t connector_end_graces(struct plx_engine *engine);

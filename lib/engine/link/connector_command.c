@@ -9,11 +9,11 @@
 /* A call, on its caller's stack. A call that timed out is never executed. */
 struct connector_call {
 	enum plx_status (*execute)(struct plx_engine *, const struct connector_call *);
-	struct plx_connector *connector;
-	struct plx_listener *listener;
+	struct engine_connector *connector;
+	struct engine_listener *listener;
 	const struct plx_cm_listen *listen;
 	struct plx_cm_id id;
-	struct plx_qp *qp;
+	struct engine_qp *qp;
 	const struct plx_link_attr *attr;
 	const uint8_t *private_data;
 	uint32_t private_bytes;
@@ -35,7 +35,7 @@ listen(struct plx_engine *engine, const struct connector_call *call)
 static enum plx_status
 adopt(struct plx_engine *engine, const struct connector_call *call)
 {
-	struct plx_connector *connector = call->connector;
+	struct engine_connector *connector = call->connector;
 	enum plx_status status = plx_cm_set_context(engine->gsi->cm, call->requested->id,
 						    (uintptr_t)&connector->subscriber);
 
@@ -49,9 +49,9 @@ adopt(struct plx_engine *engine, const struct connector_call *call)
 
 /* Is this queue pair available for a connection? */
 static enum plx_status
-check_qp(const struct plx_engine *engine, const struct plx_qp *qp, uint32_t mtu)
+check_qp(const struct plx_engine *engine, const struct engine_qp *qp, uint32_t mtu)
 {
-	enum plx_qp_state state = plx_engine_qp_state(qp);
+	enum plx_qp_state state = engine_qp_state(qp);
 
 	if (qp->connector != NULL || (state != PLX_QP_RESET && state != PLX_QP_INIT))
 		return PLX_STATE;
@@ -59,15 +59,15 @@ check_qp(const struct plx_engine *engine, const struct plx_qp *qp, uint32_t mtu)
 }
 
 static void
-fill_own(const struct plx_qp *qp, struct plx_cm_own *own)
+fill_own(const struct engine_qp *qp, struct plx_cm_own *own)
 {
 	own->qpn = qp->qpn;
 	own->psn = qp->first_psn;
-	own->srq = qp->config.srq != NULL;
+	own->srq = qp->srq != NULL;
 }
 
 static void
-fill_connect(const struct plx_connector *connector, struct plx_cm_connect *connect)
+fill_connect(const struct engine_connector *connector, struct plx_cm_connect *connect)
 {
 	const struct plx_link_attr *attr = &connector->attr;
 
@@ -86,7 +86,7 @@ fill_connect(const struct plx_connector *connector, struct plx_cm_connect *conne
 static enum plx_status
 sidr_request(struct plx_engine *engine, const struct connector_call *call)
 {
-	struct plx_connector *connector = call->connector;
+	struct engine_connector *connector = call->connector;
 	struct plx_cm_connect connect;
 	enum plx_status status;
 
@@ -105,9 +105,9 @@ sidr_request(struct plx_engine *engine, const struct connector_call *call)
 static enum plx_status
 connect_qp(struct plx_engine *engine, const struct connector_call *call)
 {
-	struct plx_connector *connector = call->connector;
+	struct engine_connector *connector = call->connector;
 	struct plx_cm_connect connect;
-	bool from_reset = plx_engine_qp_state(call->qp) == PLX_QP_RESET;
+	bool from_reset = engine_qp_state(call->qp) == PLX_QP_RESET;
 	enum plx_status status;
 
 	if (connector->id.v != 0)
@@ -141,18 +141,18 @@ connect_qp(struct plx_engine *engine, const struct connector_call *call)
 static enum plx_status
 establish(struct plx_engine *engine, const struct connector_call *call)
 {
-	struct plx_connector *connector = call->connector;
+	struct engine_connector *connector = call->connector;
 	enum plx_status status;
 
 	if (connector->id.v == 0 || connector->qp == NULL || connector->passive ||
 	    connector->peer.info.remote_qpn == 0)
 		return PLX_STATE;
-	if (plx_engine_qp_state(connector->qp) == PLX_QP_INIT) {
+	if (engine_qp_state(connector->qp) == PLX_QP_INIT) {
 		status = connector_to_rtr(connector);
 		if (status != PLX_OK)
 			return status;
 	}
-	if (plx_engine_qp_state(connector->qp) == PLX_QP_RTR) {
+	if (engine_qp_state(connector->qp) == PLX_QP_RTR) {
 		status = connector_to_rts(connector);
 		if (status != PLX_OK)
 			return status;
@@ -163,8 +163,8 @@ establish(struct plx_engine *engine, const struct connector_call *call)
 static enum plx_status
 accept_qp(struct plx_engine *engine, const struct connector_call *call)
 {
-	struct plx_connector *connector = call->connector;
-	struct plx_qp *qp = call->qp;
+	struct engine_connector *connector = call->connector;
+	struct engine_qp *qp = call->qp;
 	struct plx_link_attr *attr = &connector->attr;
 	enum plx_status status;
 	uint8_t mac[6];
@@ -178,7 +178,7 @@ accept_qp(struct plx_engine *engine, const struct connector_call *call)
 		return status;
 	*attr = *call->attr;
 	fill_own(qp, &attr->own);
-	if (plx_engine_qp_state(qp) == PLX_QP_RESET)
+	if (engine_qp_state(qp) == PLX_QP_RESET)
 		status = engine_qp_modify(qp, PLX_QP_INIT, NULL, NULL);
 	if (status != PLX_OK)
 		return status;
@@ -202,7 +202,7 @@ accept_qp(struct plx_engine *engine, const struct connector_call *call)
 static enum plx_status
 reject(struct plx_engine *engine, const struct connector_call *call)
 {
-	struct plx_connector *connector = call->connector;
+	struct engine_connector *connector = call->connector;
 	enum plx_status status = plx_cm_reject(engine->gsi->cm, connector->id, call->private_data,
 					       call->private_bytes, engine->now);
 
@@ -216,7 +216,7 @@ reject(struct plx_engine *engine, const struct connector_call *call)
 static enum plx_status
 disconnect(struct plx_engine *engine, const struct connector_call *call)
 {
-	struct plx_connector *connector = call->connector;
+	struct engine_connector *connector = call->connector;
 	enum plx_status status = plx_cm_disconnect(engine->gsi->cm, connector->id, engine->now);
 
 	/* STATE: the peer disconnected first; then the rest of the grace is not needed. */
@@ -228,13 +228,13 @@ disconnect(struct plx_engine *engine, const struct connector_call *call)
 static enum plx_status
 detach(struct plx_engine *engine, const struct connector_call *call)
 {
-	struct plx_connector *connector = call->connector;
+	struct engine_connector *connector = call->connector;
 
 	if (connector->id.v != 0)
 		plx_cm_abandon(engine->gsi->cm, connector->id, engine->now);
 	connector->id.v = 0;
 	/* A queue pair that never left INIT stays in it. */
-	if (connector->qp != NULL && plx_engine_qp_state(connector->qp) == PLX_QP_INIT)
+	if (connector->qp != NULL && engine_qp_state(connector->qp) == PLX_QP_INIT)
 		connector_unbind(connector);
 	connector_flush(connector);
 	return PLX_OK;
@@ -277,17 +277,64 @@ run(struct plx_engine *engine, struct connector_call *call)
 	return engine->gsi != NULL ? command_call(engine, execute_call, call) : PLX_STATE;
 }
 
+/* Both halves of an object that receives events. The engine's begins with a subscriber.
+ * Returns: false: out of memory */
+static bool
+make_halves(struct plx_event_channel *channel, uint64_t cookie, size_t front_bytes,
+	    size_t back_bytes, void **front, struct subscriber **back)
+{
+	int socket = channel->back->engine->port->caps.socket;
+
+	*front = plx_heap_alloc(front_bytes, socket);
+	*back = plx_heap_alloc(back_bytes, socket);
+	if (*front == NULL || *back == NULL) {
+		plx_heap_free(*front);
+		plx_heap_free(*back);
+		return false;
+	}
+	(*back)->channel = channel->back;
+	(*back)->cookie = cookie;
+	atomic_fetch_add(&channel->back->users, 1);
+	return true;
+}
+
+static void
+free_halves(void *front, struct subscriber *back)
+{
+	atomic_fetch_sub(&back->channel->users, 1);
+	plx_heap_free(back);
+	plx_heap_free(front);
+}
+
+static enum plx_status
+run_on_listener(struct plx_listener *listener, struct connector_call *call)
+{
+	call->listener = listener->back;
+	return run(listener->channel->back->engine, call);
+}
+
+static enum plx_status
+run_on_connector(struct plx_connector *connector, struct connector_call *call)
+{
+	call->connector = connector->back;
+	return run(connector->channel->back->engine, call);
+}
+
 enum plx_status
 plx_link_listener_create(struct plx_event_channel *channel, uint64_t cookie,
 			 struct plx_listener **out)
 {
-	struct plx_listener *listener =
-		plx_heap_alloc(sizeof(*listener), channel->engine->port->caps.socket);
+	struct plx_listener *listener;
+	struct subscriber *back;
+	void *front;
 
-	if (listener == NULL)
+	if (!make_halves(channel, cookie, sizeof(*listener), sizeof(struct engine_listener), &front,
+			 &back))
 		return PLX_NO_MEMORY;
-	listener->subscriber = (struct plx_link_subscriber){channel, cookie};
-	atomic_fetch_add(&channel->users, 1);
+	listener = front;
+	listener->channel = channel;
+	listener->back = plx_list_entry(back, struct engine_listener, subscriber);
+	listener->cookie = cookie;
 	*out = listener;
 	return PLX_OK;
 }
@@ -295,38 +342,41 @@ plx_link_listener_create(struct plx_event_channel *channel, uint64_t cookie,
 enum plx_status
 plx_link_listen(struct plx_listener *listener, const struct plx_cm_listen *config)
 {
-	struct connector_call call = {.execute = listen, .listener = listener, .listen = config};
+	struct connector_call call = {.execute = listen, .listen = config};
 
-	return run(listener->subscriber.channel->engine, &call);
+	return run_on_listener(listener, &call);
 }
 
 enum plx_status
 plx_link_listener_close(struct plx_listener *listener)
 {
-	struct connector_call call = {.execute = unlisten, .listener = listener};
+	struct connector_call call = {.execute = unlisten};
 
-	return run(listener->subscriber.channel->engine, &call);
+	return run_on_listener(listener, &call);
 }
 
 void
 plx_link_listener_free(struct plx_listener *listener)
 {
-	atomic_fetch_sub(&listener->subscriber.channel->users, 1);
-	plx_heap_free(listener);
+	free_halves(listener, &listener->back->subscriber);
 }
 
 enum plx_status
 plx_link_connector_create(struct plx_event_channel *channel, uint64_t cookie,
 			  struct plx_connector **out)
 {
-	struct plx_connector *connector =
-		plx_heap_alloc(sizeof(*connector), channel->engine->port->caps.socket);
+	struct plx_connector *connector;
+	struct subscriber *back;
+	void *front;
 
-	if (connector == NULL)
+	if (!make_halves(channel, cookie, sizeof(*connector), sizeof(struct engine_connector),
+			 &front, &back))
 		return PLX_NO_MEMORY;
-	connector->subscriber = (struct plx_link_subscriber){channel, cookie};
-	plx_list_init(&connector->grace_link);
-	atomic_fetch_add(&channel->users, 1);
+	connector = front;
+	connector->channel = channel;
+	connector->back = plx_list_entry(back, struct engine_connector, subscriber);
+	connector->cookie = cookie;
+	plx_list_init(&connector->back->grace_link);
 	*out = connector;
 	return PLX_OK;
 }
@@ -334,10 +384,9 @@ plx_link_connector_create(struct plx_event_channel *channel, uint64_t cookie,
 enum plx_status
 plx_link_adopt(struct plx_connector *connector, const struct plx_cm_event *requested)
 {
-	struct connector_call call = {
-		.execute = adopt, .connector = connector, .requested = requested};
+	struct connector_call call = {.execute = adopt, .requested = requested};
 
-	return run(connector->subscriber.channel->engine, &call);
+	return run_on_connector(connector, &call);
 }
 
 enum plx_status
@@ -345,78 +394,72 @@ plx_link_refuse_request(struct plx_event_channel *channel, const struct plx_cm_e
 {
 	struct connector_call call = {.execute = refuse_request, .requested = requested};
 
-	return run(channel->engine, &call);
+	return run(channel->back->engine, &call);
 }
 
 enum plx_status
 plx_link_connector_close(struct plx_connector *connector)
 {
-	struct connector_call call = {.execute = detach, .connector = connector};
+	struct connector_call call = {.execute = detach};
 
-	return run(connector->subscriber.channel->engine, &call);
+	return run_on_connector(connector, &call);
 }
 
 void
 plx_link_connector_free(struct plx_connector *connector)
 {
-	atomic_fetch_sub(&connector->subscriber.channel->users, 1);
-	plx_heap_free(connector);
+	free_halves(connector, &connector->back->subscriber);
 }
 
 enum plx_status
 plx_link_connect(struct plx_connector *connector, struct plx_qp *qp,
 		 const struct plx_link_attr *attr)
 {
-	struct connector_call call = {
-		.execute = connect_qp, .connector = connector, .qp = qp, .attr = attr};
+	struct connector_call call = {.execute = connect_qp, .qp = qp->back, .attr = attr};
 
-	return run(connector->subscriber.channel->engine, &call);
+	return run_on_connector(connector, &call);
 }
 
 enum plx_status
 plx_link_sidr_request(struct plx_connector *connector, const struct plx_link_attr *attr)
 {
-	struct connector_call call = {
-		.execute = sidr_request, .connector = connector, .attr = attr};
+	struct connector_call call = {.execute = sidr_request, .attr = attr};
 
-	return run(connector->subscriber.channel->engine, &call);
+	return run_on_connector(connector, &call);
 }
 
 enum plx_status
 plx_link_establish(struct plx_connector *connector)
 {
-	struct connector_call call = {.execute = establish, .connector = connector};
+	struct connector_call call = {.execute = establish};
 
-	return run(connector->subscriber.channel->engine, &call);
+	return run_on_connector(connector, &call);
 }
 
 enum plx_status
 plx_link_accept(struct plx_connector *connector, struct plx_qp *qp,
 		const struct plx_link_attr *attr)
 {
-	struct connector_call call = {
-		.execute = accept_qp, .connector = connector, .qp = qp, .attr = attr};
+	struct connector_call call = {.execute = accept_qp, .qp = qp->back, .attr = attr};
 
-	return run(connector->subscriber.channel->engine, &call);
+	return run_on_connector(connector, &call);
 }
 
 enum plx_status
 plx_reject(struct plx_connector *connector, const void *private_data, uint32_t private_bytes)
 {
-	struct connector_call call = {.execute = reject,
-				      .connector = connector,
-				      .private_data = private_data,
-				      .private_bytes = private_bytes};
+	struct connector_call call = {
+		.execute = reject, .private_data = private_data, .private_bytes = private_bytes};
 
-	return run(connector->subscriber.channel->engine, &call);
+	return run_on_connector(connector, &call);
 }
 
 enum plx_status
 plx_disconnect(struct plx_connector *connector)
 {
-	struct connector_call call = {.execute = disconnect, .connector = connector};
+	struct connector_call call = {.execute = disconnect};
 
-	return run(connector->subscriber.channel->engine, &call);
+	return run_on_connector(connector, &call);
 }
 
 const struct plx_cm_counters *

@@ -12,6 +12,7 @@
 #include "plx_base.h"
 #include "plx_cm.h"
 #include "plx_engine.h"
+#include "plx_eq_front.h"
 #include "plx_verbs.h"
 
 /** What plx_engine_config.link points to. */
@@ -19,26 +20,11 @@ extern const struct plx_link_ops plx_link;
 
 /* ---- connections ----
  *
- * The communication manager's connections, with queue pairs of this engine. The structs are those
- * that programs see: this room reads and writes some members, lib/verbs the others. Their events
- * arrive in event channels. The engine moves the queue pairs to RTR, RTS and ERROR, in the right
+ * The communication manager's connections, with queue pairs of this engine. Their events arrive in
+ * event channels. The engine moves the queue pairs to RTR, RTS and ERROR, in the right
  * order with the messages to the peer and the events of the program. This room implements these
  * calls of plx_verbs.h: plx_event_channel_fd(), plx_reject(), plx_disconnect().
  */
-
-/* A receiver of events, the first member of every object that is one. The communication manager
- * returns its address with every event, so the object is removed from the manager before it is
- * destroyed. */
-struct plx_link_subscriber {
-	struct plx_event_channel *channel;
-	uint64_t cookie; /* the creator's, returned in events */
-};
-
-struct plx_listener {
-	struct plx_link_subscriber subscriber; /* first */
-	struct plx_cm_id id;                   /* 0: not listening */
-	uint64_t context;                      /* lib/verbs: the program's */
-};
 
 /* Attributes of a connection to be made. */
 struct plx_link_attr {
@@ -56,19 +42,30 @@ struct plx_link_attr {
 	uint64_t grace_ns;
 };
 
+/* The halves of objects that are the program's. The engine's, which only this room knows, are for
+ * calls that a command executes; it returns `cookie`, the creator's, with every event. */
+
+struct engine_channel;
+struct engine_connector;
+struct engine_listener;
+
+struct plx_event_channel {
+	struct eq events; /* of struct plx_link_event */
+	struct engine_channel *back;
+	struct plx_adapter *adapter; /* of the creator */
+};
+
+struct plx_listener {
+	struct plx_event_channel *channel;
+	struct engine_listener *back;
+	uint64_t cookie;
+	uint64_t context; /* lib/verbs: the program's */
+};
+
 struct plx_connector {
-	struct plx_link_subscriber subscriber; /* first */
-
-	/* the engine's thread */
-	struct plx_cm_id id; /* 0: idle, or the connection has ended */
-	bool passive;
-	struct plx_qp *qp; /* NULL: not set yet, or destroyed */
-	struct plx_link_attr attr;
-	struct plx_cm_peer peer; /* as requested or agreed */
-	/* The peer has disconnected. `qp` is flushed at grace_until at the latest. id is 0 */
-	struct plx_list grace_link; /* in gsi->graces */
-	uint64_t grace_until;
-
+	struct plx_event_channel *channel;
+	struct engine_connector *back;
+	uint64_t cookie;
 	/* lib/verbs, protected by the adapter's lock */
 	uint64_t context;               /* the program's */
 	struct plx_connector_info info; /* local.version 0: idle */

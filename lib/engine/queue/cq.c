@@ -16,25 +16,28 @@
 #include <unistd.h>
 
 #include "cq.h"
+#include "plx_engine_cq.h"
 #include "plx_heap.h"
 #include "plx_steps.h"
+#include "plx_wake.h"
 
 /* ---- arming ---- */
 
 /* Entries ever polled, when `produced` have been made; the ring has the low half of the count. */
 static uint64_t
-consumed_of(const struct plx_cq *cq, uint64_t produced)
+consumed_of(struct cq_front *front, uint64_t produced)
 {
-	int32_t ahead = (int32_t)((uint32_t)produced - plx_ring_consumed(cq->ring));
+	int32_t ahead = (int32_t)((uint32_t)produced - plx_ring_consumed(cq_front_ring(front)));
 
 	return produced - (uint64_t)(int64_t)ahead;
 }
 
 enum {
 	NEWS = PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED, /* the kinds that new entries fire */
+	TOLD_TRIES = 64,
 };
 
-/* A snapshot of plx_cq.armed. */
+/* A snapshot of cq_front.armed. */
 struct armed {
 	unsigned long kind[CQ_KINDS];
 };
@@ -53,12 +56,12 @@ is_beyond(uint64_t count, unsigned long armed)
 }
 
 static struct armed
-load_asked(const struct plx_cq *cq)
+load_asked(const struct cq_front *front)
 {
 	struct armed seen;
 
 	for (uint32_t k = 0; k < CQ_KINDS; k++)
-		seen.kind[k] = atomic_load(&cq->armed[k]);
+		seen.kind[k] = atomic_load(&front->armed[k]);
 	return seen;
 }
 
@@ -72,64 +75,66 @@ kinds_of(const struct armed *seen)
 	return kinds;
 }
 
-/* Two threads may fire at once: the higher count is kept. */
+/* Two threads may fire at once: the higher count is kept. The engine is one of them, and waits for
+ * nobody: a program whose threads keep on changing the count is told once more than necessary. */
 static void
-note_told(struct plx_cq *cq, uint64_t produced)
+note_told(struct cq_front *front, uint64_t produced)
 {
-	unsigned long told = atomic_load(&cq->notified);
+	unsigned long told = atomic_load(&front->notified);
 
-	while (told < produced && !atomic_compare_exchange_weak(&cq->notified, &told, produced))
-		;
+	for (uint32_t i = 0; i < TOLD_TRIES && told < produced; i++)
+		if (atomic_compare_exchange_weak(&front->notified, &told, produced))
+			return;
 }
 
 /* Claim the kinds of a snapshot, among `kinds`. The thread that claims a kind delivers its
  * notification. A kind armed again since is a separate request. */
 static uint32_t
-take_armed(struct plx_cq *cq, uint32_t kinds, struct armed *seen)
+take_armed(struct cq_front *front, uint32_t kinds, struct armed *seen)
 {
-	uint64_t produced = atomic_load(&cq->produced);
+	uint64_t produced = atomic_load(&front->produced);
 	uint32_t taken = 0;
 
 	for (uint32_t k = 0; k < CQ_KINDS; k++)
 		if (kinds & 1u << k && seen->kind[k] != 0 &&
-		    atomic_compare_exchange_strong(&cq->armed[k], &seen->kind[k], 0))
+		    atomic_compare_exchange_strong(&front->armed[k], &seen->kind[k], 0))
 			taken |= 1u << k;
 	if (taken & NEWS)
-		note_told(cq, produced);
+		note_told(front, produced);
 	return taken;
 }
 
 /* Which armed kinds are due (docs/nd2.md). */
 static uint32_t
-due(const struct plx_cq *cq, const struct armed *seen)
+due(const struct cq_front *front, const struct armed *seen)
 {
-	if (atomic_load(&cq->overrun))
+	if (atomic_load(&front->overrun))
 		return PLX_CQ_NOTIFY_ALL;
 	/* The next entry of any kind completes all kinds that wait for entries. */
-	if (is_beyond(atomic_load(&cq->produced), seen->kind[CQ_ANY]))
+	if (is_beyond(atomic_load(&front->produced), seen->kind[CQ_ANY]))
 		return NEWS;
-	if (is_beyond(atomic_load(&cq->urgent), seen->kind[CQ_SOLICITED]))
+	if (is_beyond(atomic_load(&front->urgent), seen->kind[CQ_SOLICITED]))
 		return PLX_CQ_NOTIFY_SOLICITED;
 	return 0;
 }
 
 uint32_t
-cq_take_due(struct plx_cq *cq)
+cq_take_due(struct cq_front *front)
 {
-	struct armed seen = load_asked(cq);
+	struct armed seen = load_asked(front);
 
 	if (plx_likely((seen.kind[CQ_ANY] | seen.kind[CQ_SOLICITED] | seen.kind[CQ_ERRORS]) == 0))
 		return 0;
-	return take_armed(cq, due(cq, &seen), &seen);
+	return take_armed(front, due(front, &seen), &seen);
 }
 
 /* Entries already notified or polled do not count. If a kind is armed already, the older request
  * stays. */
 static void
-request(struct plx_cq *cq, uint32_t kinds)
+request(struct cq_front *front, uint32_t kinds)
 {
-	uint64_t old = consumed_of(cq, atomic_load(&cq->produced));
-	uint64_t told = atomic_load(&cq->notified);
+	uint64_t old = consumed_of(front, atomic_load(&front->produced));
+	uint64_t told = atomic_load(&front->notified);
 
 	if (old < told)
 		old = told;
@@ -137,20 +142,20 @@ request(struct plx_cq *cq, uint32_t kinds)
 		unsigned long none = 0;
 
 		if (kinds & 1u << k)
-			atomic_compare_exchange_strong(&cq->armed[k], &none, ask(old));
+			atomic_compare_exchange_strong(&front->armed[k], &none, ask(old));
 	}
 }
 
-PLX_COLD void
-cq_fire(struct plx_cq *cq, uint32_t fired)
+/* Wake the threads that wait for the kinds in `fired`. */
+static PLX_COLD void
+fire(struct plx_cq *cq, uint32_t fired)
 {
-	atomic_fetch_or(&cq->fired, fired);
+	atomic_fetch_or(&cq->front->fired, fired);
 	engine_wake(&cq->fd);
 }
 
-/* Make every thread of the process pass a full barrier. false: the system does not support it. */
-static bool
-barrier_everywhere(void)
+bool
+cq_barrier_everywhere(void)
 {
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0)
 		return true;
@@ -172,9 +177,9 @@ barrier_everywhere(void)
 static PLX_COLD enum plx_status
 let_arm(struct plx_cq *cq)
 {
-	atomic_store(&cq->armable, true);
-	if (!cq->look.inline_mode && !barrier_everywhere() &&
-	    cq->queues->barrier(cq->queues) == PLX_TIMEOUT)
+	atomic_store(&cq->front->armable, true);
+	if (!cq->look.inline_mode && !cq_barrier_everywhere() &&
+	    engine_cq_barrier(cq->back) == PLX_TIMEOUT)
 		return PLX_TIMEOUT;
 	atomic_store(&cq->arm_ready, true);
 	return PLX_OK;
@@ -183,59 +188,29 @@ let_arm(struct plx_cq *cq)
 /* ---- the application's side ---- */
 
 enum plx_status
-engine_cq_create(struct engine_queues *queues, const struct plx_engine_cq_config *config,
-		 struct plx_cq **out)
+cq_open(struct engine_cq *back, const struct plx_engine_cq_config *config, struct plx_cq **out)
 {
-	enum plx_ring_side consumers = queues->inline_mode ? PLX_RING_ONE : PLX_RING_MANY;
-	struct plx_ring_config ring = {.entries = config->depth,
-				       .entry_bytes = sizeof(struct plx_wc),
-				       .producers = PLX_RING_ONE,
-				       .consumers = consumers,
-				       .socket = queues->socket};
-	struct plx_cq *cq;
+	const struct engine_queues *queues = back->queues;
+	struct plx_cq *cq = plx_heap_alloc(sizeof(*cq), queues->socket);
 
-	if (config->depth < 1 || config->depth > PLX_CQ_DEPTH_MAX)
-		return PLX_INVALID;
-	cq = plx_heap_alloc(sizeof(*cq), queues->socket);
 	if (cq == NULL)
 		return PLX_NO_MEMORY;
-	cq->ring = plx_ring_create(&ring);
-	if (cq->ring == NULL) {
-		plx_heap_free(cq);
-		return PLX_NO_MEMORY;
-	}
-	plx_ring_look_init(&cq->look.ring, cq->ring, PLX_WC_WORD_AT);
-	cq->ring_room = plx_ring_slots(cq->ring) - 1;
-	cq->queues = queues;
-	cq->strict = config->strict;
-	cq->look.inline_mode = queues->inline_mode;
-	cq->cookie = config->cookie;
+	cq->front = back->front;
+	cq->back = back;
+	cq->ring = cq_front_ring(cq->front);
 	cq->adapter = config->adapter;
-	/* Without such a barrier the engine always checks. */
-	if (!cq->look.inline_mode && !barrier_everywhere()) {
-		atomic_init(&cq->armable, true);
-		atomic_init(&cq->arm_ready, true);
-	}
-	atomic_init(&cq->depth, config->depth);
+	cq->look.inline_mode = queues->inline_mode;
+	plx_ring_look_init(&cq->look.ring, cq->ring, PLX_WC_WORD_AT);
+	/* Where no system call makes every thread pass a barrier, the engine always checks. */
+	atomic_init(&cq->arm_ready, atomic_load(&cq->front->armable));
 	atomic_init(&cq->fd, -1);
-	plx_list_init(&cq->spilled_link);
-	plx_list_init(&cq->broken_link);
-	plx_list_init(&cq->async_event_link);
-	atomic_fetch_add(&queues->users, 1);
 	*out = cq;
 	return PLX_OK;
 }
 
 void
-engine_cq_free(struct plx_cq *cq)
+cq_close(struct plx_cq *cq)
 {
-	int fd = atomic_load(&cq->fd);
-
-	if (fd >= 0)
-		close(fd);
-	atomic_fetch_sub(&cq->queues->users, 1);
-	plx_ring_destroy(cq->ring);
-	plx_heap_free(cq->spill);
 	plx_heap_free(cq);
 }
 
@@ -293,14 +268,14 @@ plx_cq_arm(struct plx_cq *cq, uint32_t kinds, uint32_t *fired)
 		return PLX_INVALID;
 	if (plx_unlikely(!atomic_load(&cq->arm_ready)) && let_arm(cq) != PLX_OK)
 		return PLX_TIMEOUT;
-	request(cq, kinds);
+	request(cq->front, kinds);
 	STEP(ARM_REQUESTED);
-	now = PLX_MUTANT(ARM_DOES_NOT_LOOK) ? 0 : cq_take_due(cq);
+	now = PLX_MUTANT(ARM_DOES_NOT_LOOK) ? 0 : cq_take_due(cq->front);
 	if (fired != NULL)
 		*fired = now;
 	else if (now != 0)
-		cq_fire(cq, now);
-	return atomic_load(&cq->overrun) ? PLX_FULL : PLX_OK;
+		fire(cq, now);
+	return atomic_load(&cq->front->overrun) ? PLX_FULL : PLX_OK;
 }
 
 uint32_t
@@ -309,7 +284,7 @@ plx_cq_disarm(struct plx_cq *cq, uint32_t kinds)
 	uint32_t taken = 0;
 
 	for (uint32_t k = 0; k < CQ_KINDS; k++)
-		if (kinds & 1u << k && atomic_exchange(&cq->armed[k], 0) != 0)
+		if (kinds & 1u << k && atomic_exchange(&cq->front->armed[k], 0) != 0)
 			taken |= 1u << k;
 	return taken;
 }
@@ -318,10 +293,10 @@ void
 plx_cq_set_notified(struct plx_cq *cq)
 {
 	(void)plx_cq_disarm(cq, PLX_CQ_NOTIFY_ALL);
-	note_told(cq, atomic_load(&cq->produced));
+	note_told(cq->front, atomic_load(&cq->front->produced));
 	/* What fired before is told with the rest. One that a thread is about to fire stays, and
 	 * costs a needless look. */
-	atomic_store(&cq->fired, 0);
+	atomic_store(&cq->front->fired, 0);
 }
 
 uint32_t
@@ -334,17 +309,21 @@ plx_cq_get_event(struct plx_cq *cq)
 	 * costs a needless check, but never once too rarely. */
 	if (fd >= 0 && read(fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
 		return 0;
-	return atomic_exchange(&cq->fired, 0);
+	return atomic_exchange(&cq->front->fired, 0);
 }
 
 int
 plx_cq_fd(struct plx_cq *cq)
 {
-	bool made;
-	int fd = engine_fd(&cq->fd, &made);
+	int none = -1, fd = atomic_load(&cq->fd);
 
-	/* Signal what fired before the descriptor existed. */
-	if (made && atomic_load(&cq->fired) != 0)
+	if (fd >= 0)
+		return fd;
+	fd = engine_cq_fd(cq->back);
+	if (fd < 0 || !atomic_compare_exchange_strong(&cq->fd, &none, fd))
+		return fd;
+	/* Signal what fired before the descriptor was known. */
+	if (atomic_load(&cq->front->fired) != 0)
 		engine_wake(&cq->fd);
 	return fd;
 }
@@ -352,14 +331,14 @@ plx_cq_fd(struct plx_cq *cq)
 void
 plx_engine_cq_query(const struct plx_cq *cq, struct plx_engine_cq_view *out)
 {
-	uint64_t produced = atomic_load(&cq->produced);
-	struct armed seen = load_asked(cq);
+	uint64_t produced = atomic_load(&cq->front->produced);
+	struct armed seen = load_asked(cq->front);
 
 	*out = (struct plx_engine_cq_view){
-		.depth = atomic_load(&cq->depth),
+		.depth = atomic_load(&cq->front->depth),
 		.produced = produced,
-		.consumed = consumed_of(cq, produced),
+		.consumed = consumed_of(cq->front, produced),
 		.armed = kinds_of(&seen),
-		.overrun = atomic_load(&cq->overrun),
+		.overrun = atomic_load(&cq->front->overrun),
 	};
 }

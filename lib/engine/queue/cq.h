@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Shared by both halves of a completion queue: notification.
+ * Arming, of which both halves of a completion queue have a part: it is all in the front.
  */
 #ifndef PLX_CQ_H
 #define PLX_CQ_H
 
-#include "plx_engine_cq.h"
+#include "plx_cq_front.h"
 
 /* Disarm the armed kinds that are due.
  * Returns: those kinds */
-uint32_t cq_take_due(struct plx_cq *cq);
-/* Wake the threads that wait for the kinds in `fired`. */
-void cq_fire(struct plx_cq *cq, uint32_t fired);
+uint32_t cq_take_due(struct cq_front *front);
+/* Make every thread of the process pass a full barrier. false: the system does not support it. */
+bool cq_barrier_everywhere(void);
 
 #endif

@@ -4,21 +4,104 @@
  * bounded backlog when the ring is full. No entry is lost silently: when the backlog is full, the
  * queue has overrun, which is reported. Start with engine_cq_push() and engine_cq_notify().
  */
+#include <unistd.h>
+
 #include "cq.h"
+#include "plx_engine_cq.h"
+#include "plx_heap.h"
 #include "plx_steps.h"
+#include "plx_wake.h"
+
+/* ---- set-up ---- */
+
+static struct cq_front *
+make_front(const struct plx_ring_config *ring, int socket)
+{
+	struct cq_front *front = plx_heap_queue(sizeof(*front) + plx_ring_bytes(ring), socket);
+
+	if (front != NULL)
+		plx_ring_init(ring, cq_front_ring(front));
+	return front;
+}
+
+enum plx_status
+engine_cq_create(struct engine_queues *queues, const struct plx_engine_cq_config *config,
+		 struct engine_cq **out)
+{
+	const struct plx_ring_config ring = cq_ring_config(config->depth, queues->inline_mode);
+	struct engine_cq *cq;
+
+	if (config->depth < 1 || config->depth > PLX_CQ_DEPTH_MAX)
+		return PLX_INVALID;
+	cq = plx_heap_alloc(sizeof(*cq), queues->socket);
+	if (cq == NULL)
+		return PLX_NO_MEMORY;
+	cq->front = make_front(&ring, queues->socket);
+	if (cq->front == NULL) {
+		plx_heap_free(cq);
+		return PLX_NO_MEMORY;
+	}
+	PLX_ASSERT(plx_ring_untrusted_init(&cq->ring, &ring, PLX_RING_PRODUCER,
+					   cq_front_ring(cq->front)) == PLX_OK);
+	cq->queues = queues;
+	cq->strict = config->strict;
+	cq->inline_mode = queues->inline_mode;
+	cq->cookie = config->cookie;
+	/* Without such a barrier this side always checks for armed kinds. */
+	atomic_init(&cq->front->armable, !cq->inline_mode && !cq_barrier_everywhere());
+	atomic_init(&cq->front->depth, config->depth);
+	atomic_init(&cq->depth, config->depth);
+	atomic_init(&cq->fd, -1);
+	plx_list_init(&cq->spilled_link);
+	plx_list_init(&cq->broken_link);
+	plx_list_init(&cq->async_event_link);
+	atomic_fetch_add(&queues->users, 1);
+	*out = cq;
+	return PLX_OK;
+}
+
+void
+engine_cq_free(struct engine_cq *cq)
+{
+	int fd = atomic_load(&cq->fd);
+
+	if (fd >= 0)
+		close(fd);
+	atomic_fetch_sub(&cq->queues->users, 1);
+	plx_heap_free(cq->front);
+	plx_heap_free(cq->spill);
+	plx_heap_free(cq);
+}
+
+int
+engine_cq_fd(struct engine_cq *cq)
+{
+	bool made;
+
+	return engine_fd(&cq->fd, &made);
+}
+
+enum plx_status
+engine_cq_barrier(struct engine_cq *cq)
+{
+	return cq->queues->barrier(cq->queues);
+}
+
+/* ---- the engine's thread ---- */
 
 uint32_t
-engine_cq_unreaped(const struct plx_cq *cq)
+engine_cq_unreaped(struct engine_cq *cq)
 {
-	return (uint32_t)cq->made - plx_ring_consumed(cq->ring) + cq->spill_count;
+	return plx_ring_untrusted_count(&cq->ring) + cq->spill_count;
 }
 
 static PLX_COLD void
-overrun(struct plx_cq *cq)
+overrun(struct engine_cq *cq)
 {
-	if (atomic_load(&cq->overrun))
+	if (cq->overrun)
 		return;
-	atomic_store(&cq->overrun, true);
+	cq->overrun = true;
+	atomic_store(&cq->front->overrun, true);
 	plx_count(cq->queues->cq_overruns, 1);
 	plx_list_append(&cq->queues->broken, &cq->broken_link);
 	plx_list_append(&cq->queues->cq_events, &cq->async_event_link);
@@ -28,10 +111,15 @@ overrun(struct plx_cq *cq)
 /* Add entries to the backlog.
  * Returns: how many fit */
 static PLX_COLD uint32_t
-spill(struct plx_cq *cq, const struct plx_wc *wc, uint32_t n)
+spill(struct engine_cq *cq, const struct plx_wc *wc, uint32_t n)
 {
 	uint32_t put = 0;
 
+	/* Nothing will ever leave the backlog: the queue overruns. */
+	if (cq->ring.fault) {
+		plx_count(cq->queues->rings_forged, 1);
+		return 0;
+	}
 	while (put < n && cq->spill_count < cq->spill_room) {
 		uint32_t at = cq->spill_first + cq->spill_count++;
 
@@ -46,7 +134,7 @@ spill(struct plx_cq *cq, const struct plx_wc *wc, uint32_t n)
 }
 
 static inline void
-write_marked(const struct rte_ring *ring, uint32_t index, struct plx_wc *place,
+write_marked(const struct plx_ring_untrusted *ring, uint32_t index, struct plx_wc *place,
 	     const struct plx_wc *wc)
 {
 	uint64_t word;
@@ -54,34 +142,28 @@ write_marked(const struct rte_ring *ring, uint32_t index, struct plx_wc *place,
 	memcpy(place, wc, PLX_WC_WORD_AT);
 	memcpy(&place->context, &wc->context, sizeof(wc->context));
 	memcpy(&word, &wc->imm, sizeof(word));
-	plx_ring_mark_written(ring, index, &place->imm, word);
+	plx_ring_untrusted_mark_written(ring, index, &place->imm, word);
 }
 
 /* Add entries to the ring. The reader's index is loaded only when the known free slots are used
  * up: each load would take that line from the reader, which is about to write it. */
 static uint32_t
-put_known(struct plx_cq *cq, const struct plx_wc *wc, uint32_t n)
+put_known(struct engine_cq *cq, const struct plx_wc *wc, uint32_t n)
 {
 	struct plx_ring_span span;
 
-	if (cq->ring_free < n)
-		cq->ring_free =
-			cq->ring_room - (plx_ring_produced(cq->ring) - plx_ring_consumed(cq->ring));
-	if (n > cq->ring_free)
-		n = cq->ring_free;
+	n = plx_ring_untrusted_reserve(&cq->ring, sizeof(*wc), n, &span);
 	if (n == 0)
 		return 0;
-	plx_ring_reserve_known(cq->ring, sizeof(*wc), n, &span);
 	for (uint32_t i = 0; i < n; i++)
-		write_marked(cq->ring, span.index + i, plx_ring_at(&span, sizeof(*wc), i), &wc[i]);
-	plx_ring_commit(cq->ring, n);
-	cq->ring_free -= n;
+		write_marked(&cq->ring, span.index + i, plx_ring_at(&span, sizeof(*wc), i), &wc[i]);
+	plx_ring_untrusted_commit(&cq->ring, n);
 	return n;
 }
 
 /* Returns: how many fit the ring */
 static uint32_t
-put_ring(struct plx_cq *cq, const struct plx_wc *wc, uint32_t n)
+put_ring(struct engine_cq *cq, const struct plx_wc *wc, uint32_t n)
 {
 	uint32_t put = put_known(cq, wc, n);
 
@@ -96,7 +178,7 @@ put_ring(struct plx_cq *cq, const struct plx_wc *wc, uint32_t n)
 /* Take up to `n` of the places that a strict queue has within its depth. As in put_known(), the
  * reader's index is loaded only when the known ones are used up. */
 static uint32_t
-take_places(struct plx_cq *cq, uint32_t n)
+take_places(struct engine_cq *cq, uint32_t n)
 {
 	uint32_t depth = atomic_load_explicit(&cq->depth, memory_order_relaxed);
 
@@ -113,11 +195,11 @@ take_places(struct plx_cq *cq, uint32_t n)
 }
 
 void
-engine_cq_push(struct plx_cq *cq, const struct plx_wc *wc, uint32_t n)
+engine_cq_push(struct engine_cq *cq, const struct plx_wc *wc, uint32_t n)
 {
 	uint32_t put = 0, room = n;
 
-	if (plx_unlikely(atomic_load_explicit(&cq->overrun, memory_order_relaxed)))
+	if (plx_unlikely(cq->overrun))
 		return;
 	if (cq->strict)
 		room = take_places(cq, n);
@@ -129,34 +211,42 @@ engine_cq_push(struct plx_cq *cq, const struct plx_wc *wc, uint32_t n)
 		overrun(cq);
 }
 
+/* Wake the threads that wait for the kinds in `fired`. */
+static PLX_COLD void
+fire(struct engine_cq *cq, uint32_t fired)
+{
+	atomic_fetch_or(&cq->front->fired, fired);
+	engine_wake(&cq->fd);
+	plx_count(cq->queues->notifications, 1);
+}
+
 void
-engine_cq_notify(struct plx_cq *cq)
+engine_cq_notify(struct engine_cq *cq)
 {
 	uint32_t fired;
 
 	cq->has_new = false;
 	STEP(NOTIFY_BEGUN);
-	atomic_store_explicit(&cq->urgent, cq->made_urgent, memory_order_release);
+	atomic_store_explicit(&cq->front->urgent, cq->made_urgent, memory_order_release);
 	/*
 	 * A release store, then a load that only the compiler keeps after it: let_arm() does the
 	 * rest. A sequentially consistent store would wait for the store buffer for each message.
 	 */
-	atomic_store_explicit(&cq->produced, cq->made, memory_order_release);
+	atomic_store_explicit(&cq->front->produced, cq->made, memory_order_release);
 	STEP(NOTIFY_STORED);
 	atomic_signal_fence(memory_order_seq_cst);
-	if (!atomic_load_explicit(&cq->armable, memory_order_relaxed))
+	if (!atomic_load_explicit(&cq->front->armable, memory_order_relaxed))
 		return;
-	if (!cq->look.inline_mode)
-		atomic_store(&cq->produced, cq->made);
-	fired = cq_take_due(cq);
+	if (!cq->inline_mode)
+		atomic_store(&cq->front->produced, cq->made);
+	fired = cq_take_due(cq->front);
 	if (plx_likely(fired == 0))
 		return;
-	cq_fire(cq, fired);
-	plx_count(cq->queues->notifications, 1);
+	fire(cq, fired);
 }
 
 static bool
-refill(struct plx_cq *cq)
+refill(struct engine_cq *cq)
 {
 	while (cq->spill_count > 0) {
 		uint32_t run = cq->spill_room - cq->spill_first;
@@ -177,7 +267,7 @@ refill(struct plx_cq *cq)
 }
 
 bool
-engine_cq_refill(struct plx_cq *cq)
+engine_cq_refill(struct engine_cq *cq)
 {
 	bool waits = refill(cq);
 
@@ -193,15 +283,15 @@ engine_cq_refill(struct plx_cq *cq)
  * requests may already follow.
  */
 static uint32_t
-room_behind(const struct plx_cq *cq, uint32_t depth, uint32_t reserve)
+room_behind(const struct engine_cq *cq, uint32_t depth, uint32_t reserve)
 {
-	uint32_t promised = depth > cq->ring_room ? depth - cq->ring_room : 0;
+	uint32_t promised = depth > cq->ring.capacity ? depth - cq->ring.capacity : 0;
 
 	return promised > 2 * reserve ? promised : 2 * reserve;
 }
 
 uint32_t
-engine_cq_spare_room(const struct plx_cq *cq, uint32_t depth, uint32_t more)
+engine_cq_spare_room(const struct engine_cq *cq, uint32_t depth, uint32_t more)
 {
 	uint32_t need = room_behind(cq, depth, atomic_load(&cq->reserve) + more);
 
@@ -211,7 +301,7 @@ engine_cq_spare_room(const struct plx_cq *cq, uint32_t depth, uint32_t more)
 }
 
 enum plx_status
-engine_cq_grow(struct plx_cq *cq, uint32_t depth, uint32_t more, struct plx_wc **spare,
+engine_cq_grow(struct engine_cq *cq, uint32_t depth, uint32_t more, struct plx_wc **spare,
 	       uint32_t spare_room)
 {
 	uint32_t reserve = atomic_load(&cq->reserve) + more;
@@ -230,5 +320,6 @@ engine_cq_grow(struct plx_cq *cq, uint32_t depth, uint32_t more, struct plx_wc *
 	}
 	atomic_store(&cq->reserve, reserve);
 	atomic_store(&cq->depth, depth);
+	atomic_store(&cq->front->depth, depth);
 	return PLX_OK;
 }

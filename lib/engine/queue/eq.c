@@ -1,59 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Event queues, both halves. Start with engine_eq_push() and engine_eq_pop().
+ * Event queues as application threads see them. The engine's side is in eq_push.c. Start with
+ * eq_pop().
  */
 #include <unistd.h>
 
 #include "plx_engine_eq.h"
+#include "plx_eq_front.h"
 #include "plx_wake.h"
 
-enum plx_status
-engine_eq_init(struct engine_eq *eq, const struct engine_queues *queues, uint32_t depth,
-	       uint32_t event_bytes)
-{
-	const struct plx_ring_config config = {.entries = depth,
-					       .entry_bytes = event_bytes,
-					       .producers = PLX_RING_ONE,
-					       .consumers = queues->inline_mode ? PLX_RING_ONE
-										: PLX_RING_MANY,
-					       .socket = queues->socket};
-
-	eq->event_bytes = event_bytes;
-	atomic_init(&eq->fd, -1);
-	eq->ring = plx_ring_create(&config);
-	return eq->ring != NULL ? PLX_OK : PLX_NO_MEMORY;
-}
-
 void
-engine_eq_free(struct engine_eq *eq)
+eq_open(struct eq *eq, struct engine_eq *back)
 {
-	int fd = atomic_load(&eq->fd);
-
-	if (eq->ring == NULL)
-		return;
-	if (fd >= 0)
-		close(fd);
-	plx_ring_destroy(eq->ring);
-	eq->ring = NULL;
+	eq->ring = back->ring.shared;
+	eq->event_bytes = back->ring.entry_bytes;
+	eq->back = back;
+	atomic_init(&eq->fd, -1);
 }
 
 bool
-engine_eq_has_room(const struct engine_eq *eq)
-{
-	return plx_ring_count(eq->ring) < plx_ring_slots(eq->ring) - 1;
-}
-
-bool
-engine_eq_push(struct engine_eq *eq, const void *event)
-{
-	if (plx_ring_enqueue(eq->ring, eq->event_bytes, event, 1) == 0)
-		return false;
-	engine_wake(&eq->fd);
-	return true;
-}
-
-bool
-engine_eq_pop(struct engine_eq *eq, void *event)
+eq_pop(struct eq *eq, void *event)
 {
 	int fd = atomic_load(&eq->fd);
 	uint64_t count;
@@ -70,13 +36,17 @@ engine_eq_pop(struct engine_eq *eq, void *event)
 }
 
 int
-engine_eq_fd(struct engine_eq *eq)
+eq_fd(struct eq *eq)
 {
-	bool made;
-	int fd = engine_fd(&eq->fd, &made);
+	int none = -1, fd = atomic_load(&eq->fd);
 
-	/* Signal events added before the descriptor existed. */
-	if (made && !plx_ring_empty(eq->ring))
+	if (fd >= 0)
+		return fd;
+	fd = engine_eq_fd(eq->back);
+	if (fd < 0 || !atomic_compare_exchange_strong(&eq->fd, &none, fd))
+		return fd;
+	/* Signal events added before the descriptor was known. */
+	if (!plx_ring_empty(eq->ring))
 		engine_wake(&eq->fd);
 	return fd;
 }

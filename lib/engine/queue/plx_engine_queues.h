@@ -14,10 +14,11 @@ struct engine_queues {
 	/* written by the engine */
 	struct plx_list spilled;    /* completion queues with a backlog */
 	struct plx_list broken;     /* ... that overran, whose queue pairs have not failed yet */
+	struct plx_list broken_rqs; /* receive queues with a forged index, likewise */
 	struct plx_list cq_events;  /* ... with an event to deliver */
 	struct plx_list srq_events; /* shared receive queues with an event to deliver */
 	/* the engine's counters */
-	uint64_t *cq_spilled, *cq_overruns, *notifications, *posts_refused;
+	uint64_t *cq_spilled, *cq_overruns, *notifications, *posts_refused, *rings_forged;
 
 	/* never written after set-up */
 	bool inline_mode; /* one thread is producer and consumer of every queue */

@@ -1,54 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Receive queues and shared receive queues as an engine sees them. It fetches posted receives into
- * the transport's queue when that runs low, and then publishes that their slots are free.
+ * the transport's queue when that runs low, and then publishes that their slots are free. This half
+ * is the engine's alone; the front, which programs use, is in plx_rq_front.h.
  * Start with struct engine_rq, then engine_rq_feed().
  */
 #ifndef PLX_ENGINE_RQ_H
 #define PLX_ENGINE_RQ_H
 
 #include "plx_engine_cq.h"
-#include "plx_producer.h"
+#include "plx_rq_front.h"
 #include "plx_transport.h"
 
 enum {
-	RECV_SGES = 4,
 	RQ_LOW = 32, /* a queue with fewer entries polls its ring */
 };
 
-/* One receive in a ring. Further SGEs are in the spill. */
-struct recv_slot {
-	uint64_t wr_id;
-	uint32_t sges;
-	uint32_t resv;
-	struct plx_sge sge[RECV_SGES];
-};
-
-/* A receive queue: a ring on the application's side, a plx_rq on the engine's. Inline mode has no
+/* A receive queue: a ring on the program's side, a plx_rq on the engine's. Inline mode has no
  * ring: posts enter the plx_rq directly. */
 struct engine_rq {
-	struct rte_ring *ring; /* NULL in inline mode */
-	struct plx_sge *spill; /* [slots of the ring][sges - RECV_SGES] */
+	struct plx_ring_untrusted ring; /* its `shared` is NULL in inline mode */
+	struct rq_front *front;
+	const struct plx_sge *spill; /* in the front */
 	struct plx_rq *rq;
-	struct plx_rc *rc;         /* owner of the queue; NULL: an SRQ */
-	uint64_t *refused;         /* counts entries that were invalid when fetched */
+	struct plx_rc *rc; /* owner of the queue; NULL: an SRQ */
+	struct engine_queues *queues;
 	uint32_t depth, sges, low; /* depth: the allocated number of entries */
-	atomic_uint limit;         /* maximum number of posted entries, at most `depth` */
-	uint32_t mask;             /* slots of the ring - 1 */
-	const struct plx_cq
+	uint32_t fetched;          /* entries moved to rq */
+	uint32_t consumed;         /* what the front says */
+	bool forged;               /* the program's index was; it has been reported */
+	const struct engine_cq
 		*held_by; /* the completion queue whose backlog delays the release of slots */
-	uint32_t fetched; /* entries moved to rq; written by the engine */
-	PLX_ALIGNED_LINE struct producer producer; /* of posting threads */
-	PLX_ALIGNED_LINE atomic_uint
-		consumed; /* entries whose slot is free; written by the engine, read by posts */
+	struct plx_list broken_link; /* in queues->broken_rqs after a forged index */
 };
 
 /* Errors: INVALID, NO_MEMORY; the caller calls engine_rq_free() in any case */
-enum plx_status engine_rq_init(struct engine_rq *q, const struct engine_queues *queues,
-			       uint32_t depth, uint32_t sges, bool shared);
+enum plx_status engine_rq_init(struct engine_rq *q, struct engine_queues *queues, uint32_t depth,
+			       uint32_t sges, bool shared);
 void engine_rq_free(struct engine_rq *q);
-uint32_t engine_rq_post(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n,
-			enum plx_status *refused);
 /* Move posted entries into the plx_rq. Engine's thread.
  * Returns: how many */
 uint32_t engine_rq_fetch(struct engine_rq *q);
@@ -65,13 +54,6 @@ engine_rq_to_transport(struct engine_rq *q, uint64_t wr_id, const struct plx_sge
 	return plx_rq_post(q->rq, wr_id, sge, sges);
 }
 
-/* SGEs of an entry that are in the spill instead of the ring. */
-static inline uint32_t
-engine_rq_spill_sges(const struct engine_rq *q)
-{
-	return q->sges > RECV_SGES ? q->sges - RECV_SGES : 0;
-}
-
 /* Set the level below which the ring is polled: before the queue runs dry, and early enough that
  * every entry in the ring is known before the queue is compared with an SRQ's threshold. */
 static inline void
@@ -86,7 +68,7 @@ engine_rq_set_low(struct engine_rq *q, uint32_t threshold)
 static inline void
 engine_rq_feed(struct engine_rq *q)
 {
-	if (q->ring != NULL && plx_unlikely(plx_rq_count(q->rq) < q->low))
+	if (q->ring.shared != NULL && plx_unlikely(plx_rq_count(q->rq) < q->low))
 		engine_rq_fetch(q);
 }
 
@@ -96,8 +78,10 @@ engine_rq_publish_now(struct engine_rq *q)
 {
 	uint32_t consumed = q->fetched - (q->depth - plx_rq_room(q->rq));
 
-	if (consumed != atomic_load_explicit(&q->consumed, memory_order_relaxed))
-		atomic_store_explicit(&q->consumed, consumed, memory_order_release);
+	if (consumed == q->consumed)
+		return;
+	q->consumed = consumed;
+	atomic_store_explicit(&q->front->consumed, consumed, memory_order_release);
 }
 
 /*
@@ -106,7 +90,7 @@ engine_rq_publish_now(struct engine_rq *q)
  * had in flight (decision 10).
  */
 static inline void
-engine_rq_publish(struct engine_rq *q, const struct plx_cq *cq)
+engine_rq_publish(struct engine_rq *q, const struct engine_cq *cq)
 {
 	if (plx_unlikely(cq->spill_count > 0))
 		q->held_by = cq;
@@ -118,10 +102,9 @@ engine_rq_publish(struct engine_rq *q, const struct plx_cq *cq)
 	engine_rq_publish_now(q);
 }
 
-struct plx_srq {
+struct engine_srq {
 	struct engine_rq queue;
 	struct engine_queues *queues;
-	struct plx_adapter *adapter; /* NULL: none */
 	uint32_t users;
 	uint64_t cookie;
 	uint32_t threshold;
@@ -131,8 +114,8 @@ struct plx_srq {
 /* Errors: INVALID, NO_MEMORY */
 enum plx_status engine_srq_create(struct engine_queues *queues,
 				  const struct plx_engine_srq_config *config,
-				  struct plx_srq **srq) PLX_MUST_CHECK;
+				  struct engine_srq **srq) PLX_MUST_CHECK;
 /* Free the queue. The engine no longer refers to it. */
-void engine_srq_free(struct plx_srq *srq);
+void engine_srq_free(struct engine_srq *srq);
 
 #endif

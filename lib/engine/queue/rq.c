@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Receive queues as posting threads see them: rings that carry receive entries to the transport's
- * receive queue, and shared receive queues. The engine's side is in rq_fetch.c. Start with
- * engine_rq_post().
+ * Receive queues as posting threads see them: rings that carry receive entries to the engine, and
+ * shared receive queues. The engine's side is in rq_fetch.c. Start with engine_rq_post().
  */
 #include "plx_engine_rq.h"
 #include "plx_heap.h"
@@ -10,69 +9,25 @@
 
 /* ---- both kinds ---- */
 
-static enum plx_status
-init_ring(struct engine_rq *q, int socket)
-{
-	struct plx_ring_config config = {.entries = q->depth,
-					 .entry_bytes = sizeof(struct recv_slot),
-					 .producers = PLX_RING_ONE, /* one at a time */
-					 .consumers = PLX_RING_ONE,
-					 .socket = socket};
-	size_t slots;
-
-	q->ring = plx_ring_create(&config);
-	if (q->ring == NULL)
-		return PLX_NO_MEMORY;
-	slots = plx_ring_slots(q->ring);
-	q->mask = (uint32_t)slots - 1;
-	if (engine_rq_spill_sges(q) > 0) {
-		q->spill =
-			plx_heap_queue(slots * engine_rq_spill_sges(q) * sizeof(*q->spill), socket);
-		if (q->spill == NULL)
-			return PLX_NO_MEMORY;
-	}
-	return PLX_OK;
-}
-
-enum plx_status
-engine_rq_init(struct engine_rq *q, const struct engine_queues *queues, uint32_t depth,
-	       uint32_t sges, bool shared)
-{
-	size_t bytes = plx_rq_bytes(depth, sges);
-	void *memory;
-
-	if (bytes == 0)
-		return PLX_INVALID;
-	q->depth = depth;
-	q->sges = sges;
-	q->refused = queues->posts_refused;
-	atomic_init(&q->limit, depth);
-	engine_rq_set_low(q, 0);
-	memory = plx_heap_queue(bytes, queues->socket);
-	if (memory == NULL)
-		return PLX_NO_MEMORY;
-	q->rq = plx_rq_init(memory, depth, sges, shared);
-	if (!queues->inline_mode && init_ring(q, queues->socket) != PLX_OK) {
-		engine_rq_free(q);
-		return PLX_NO_MEMORY;
-	}
-	return PLX_OK;
-}
-
 void
-engine_rq_free(struct engine_rq *q)
+rq_open(struct rq *q, struct engine_rq *back)
 {
-	if (q->ring != NULL)
-		plx_ring_destroy(q->ring);
-	plx_heap_free(q->spill);
-	plx_heap_free(q->rq);
-	q->ring = NULL;
-	q->spill = NULL;
-	q->rq = NULL;
+	const struct plx_ring_config ring = rq_ring_config(back->depth);
+
+	q->front = back->front;
+	q->back = back;
+	q->depth = back->depth;
+	q->sges = back->sges;
+	atomic_init(&q->limit, back->depth);
+	if (back->ring.shared == NULL)
+		return;
+	q->ring = rq_front_ring(q->front);
+	q->mask = plx_ring_slots(q->ring) - 1;
+	q->spill = rq_front_spill(q->front, &ring);
 }
 
 static enum plx_status
-check(const struct engine_rq *q, const struct plx_recv_wr *wr)
+check(const struct rq *q, const struct plx_recv_wr *wr)
 {
 	uint64_t bytes = 0;
 
@@ -84,10 +39,9 @@ check(const struct engine_rq *q, const struct plx_recv_wr *wr)
 }
 
 static void
-fill(const struct engine_rq *q, const struct plx_recv_wr *wr, struct recv_slot *slot,
-     uint32_t index)
+fill(const struct rq *q, const struct plx_recv_wr *wr, struct recv_slot *slot, uint32_t index)
 {
-	struct plx_sge *more = q->spill + (size_t)(index & q->mask) * engine_rq_spill_sges(q);
+	struct plx_sge *more = q->spill + (size_t)(index & q->mask) * rq_spill_sges(q->sges);
 
 	slot->wr_id = wr->wr_id;
 	slot->sges = wr->sges;
@@ -96,42 +50,42 @@ fill(const struct engine_rq *q, const struct plx_recv_wr *wr, struct recv_slot *
 }
 
 static inline uint32_t
-limit_of(const struct engine_rq *q)
+limit_of(const struct rq *q)
 {
 	return atomic_load_explicit(&q->limit, memory_order_relaxed);
 }
 
-/* Inline mode: the caller is the engine's thread. */
+/* Inline mode: the caller is the engine's thread, and posts to the engine's half. */
 static uint32_t
-post_here(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *status)
+post_here(struct rq *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *status)
 {
+	struct engine_rq *back = q->back;
 	uint32_t posted = 0, room;
 
 	/* The same free slots as with a ring: a program that does not poll is held back. */
-	room = room_beside(limit_of(q),
-			   q->fetched - atomic_load_explicit(&q->consumed, memory_order_relaxed));
+	room = room_beside(limit_of(q), back->fetched - back->consumed);
 	while (posted < n) {
 		if (plx_unlikely(posted == room)) {
 			*status = PLX_FULL;
 			break;
 		}
-		*status = engine_rq_to_transport(q, wr[posted].wr_id, wr[posted].sge,
+		*status = engine_rq_to_transport(back, wr[posted].wr_id, wr[posted].sge,
 						 wr[posted].sges);
 		if (*status != PLX_OK)
 			break;
 		posted++;
 	}
-	q->fetched += posted;
+	back->fetched += posted;
 	return posted;
 }
 
 static uint32_t
-post_locked(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *status)
+post_locked(struct rq *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *status)
 {
 	struct plx_ring_span span;
 	uint32_t posted = 0;
 	uint32_t got = producer_reserve(&q->producer, q->ring, sizeof(struct recv_slot),
-					limit_of(q), &q->consumed, n, &span);
+					limit_of(q), &q->front->consumed, n, &span);
 
 	*status = PLX_FULL;
 	if (got == 0)
@@ -152,7 +106,7 @@ post_locked(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n, enum 
 }
 
 static uint32_t
-post_ring(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *status)
+post_ring(struct rq *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *status)
 {
 	uint32_t posted;
 
@@ -170,14 +124,14 @@ is_usual(const struct plx_recv_wr *wr)
 }
 
 static __attribute__((noinline)) uint32_t
-post_usual(struct engine_rq *q, const struct plx_recv_wr *wr, enum plx_status *refused)
+post_usual(struct rq *q, const struct plx_recv_wr *wr, enum plx_status *refused)
 {
 	struct plx_ring_span span;
 	uint32_t posted;
 
 	producer_lock(&q->producer);
 	posted = producer_reserve(&q->producer, q->ring, sizeof(struct recv_slot), limit_of(q),
-				  &q->consumed, 1, &span);
+				  &q->front->consumed, 1, &span);
 	if (plx_likely(posted != 0)) {
 		struct recv_slot *slot = (struct recv_slot *)(void *)span.at;
 
@@ -194,7 +148,7 @@ post_usual(struct engine_rq *q, const struct plx_recv_wr *wr, enum plx_status *r
 }
 
 static __attribute__((noinline)) uint32_t
-post_any(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *refused)
+post_any(struct rq *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *refused)
 {
 	enum plx_status status = PLX_OK;
 	uint32_t posted = 0;
@@ -208,8 +162,7 @@ post_any(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n, enum plx
 }
 
 uint32_t
-engine_rq_post(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n,
-	       enum plx_status *refused)
+engine_rq_post(struct rq *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *refused)
 {
 	if (plx_likely(n == 1 && q->ring != NULL && is_usual(wr)))
 		return post_usual(q, wr, refused);
@@ -219,43 +172,23 @@ engine_rq_post(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n,
 /* ---- shared ---- */
 
 enum plx_status
-engine_srq_create(struct engine_queues *queues, const struct plx_engine_srq_config *config,
-		  struct plx_srq **out)
+srq_open(struct engine_srq *back, const struct plx_engine_srq_config *config, struct plx_srq **out)
 {
-	struct plx_srq *srq;
-	enum plx_status status;
+	struct plx_srq *srq = plx_heap_alloc(sizeof(*srq), back->queues->socket);
 
-	uint32_t depth = config->depth_max > config->depth ? config->depth_max : config->depth;
-
-	if (config->depth == 0 || config->threshold > config->depth)
-		return PLX_INVALID;
-	srq = plx_heap_alloc(sizeof(*srq), queues->socket);
 	if (srq == NULL)
 		return PLX_NO_MEMORY;
-	status = engine_rq_init(&srq->queue, queues, depth, config->sges, true);
-	if (status != PLX_OK) {
-		plx_heap_free(srq);
-		return status;
-	}
-	atomic_store(&srq->queue.limit, config->depth);
-	srq->queues = queues;
-	srq->cookie = config->cookie;
+	rq_open(&srq->queue, &back->queue);
+	atomic_init(&srq->queue.limit, config->depth);
+	srq->back = back;
 	srq->adapter = config->adapter;
-	plx_list_init(&srq->async_event_link);
-	atomic_fetch_add(&queues->users, 1);
-	/* Not armed yet: a queue that was never filled is below any threshold. */
-	srq->threshold = config->threshold;
-	plx_rq_arm(srq->queue.rq, config->threshold);
-	engine_rq_set_low(&srq->queue, config->threshold);
 	*out = srq;
 	return PLX_OK;
 }
 
 void
-engine_srq_free(struct plx_srq *srq)
+srq_close(struct plx_srq *srq)
 {
-	atomic_fetch_sub(&srq->queues->users, 1);
-	engine_rq_free(&srq->queue);
 	plx_heap_free(srq);
 }
 
@@ -288,10 +221,10 @@ plx_srq_resize(struct plx_srq *srq, uint32_t depth)
 uint32_t
 plx_engine_srq_count(const struct plx_srq *srq)
 {
-	const struct engine_rq *q = &srq->queue;
+	const struct rq *q = &srq->queue;
 
 	if (q->ring == NULL)
-		return plx_rq_count(q->rq);
+		return plx_rq_count(q->back->rq);
 	return plx_ring_produced(q->ring) -
-	       atomic_load_explicit(&q->consumed, memory_order_relaxed);
+	       atomic_load_explicit(&q->front->consumed, memory_order_relaxed);
 }

@@ -6,23 +6,135 @@
  * and forth for each message. Start with engine_rq_fetch().
  */
 #include "plx_engine_rq.h"
+#include "plx_heap.h"
 
+/* ---- set-up ---- */
+
+static enum plx_status
+make_front(struct engine_rq *q, const struct engine_queues *queues)
+{
+	const struct plx_ring_config ring = rq_ring_config(q->depth);
+	size_t spill = (size_t)plx_ring_slots_of(&ring) * rq_spill_sges(q->sges);
+	size_t bytes = sizeof(*q->front);
+
+	if (!queues->inline_mode)
+		bytes += plx_ring_bytes(&ring) + spill * sizeof(*q->spill);
+	q->front = plx_heap_queue(bytes, queues->socket);
+	if (q->front == NULL)
+		return PLX_NO_MEMORY;
+	if (queues->inline_mode)
+		return PLX_OK;
+	q->spill = rq_front_spill(q->front, &ring);
+	return plx_ring_untrusted_init(&q->ring, &ring, PLX_RING_CONSUMER,
+				       plx_ring_init(&ring, rq_front_ring(q->front)));
+}
+
+enum plx_status
+engine_rq_init(struct engine_rq *q, struct engine_queues *queues, uint32_t depth, uint32_t sges,
+	       bool shared)
+{
+	size_t bytes = plx_rq_bytes(depth, sges);
+	void *memory;
+
+	if (bytes == 0)
+		return PLX_INVALID;
+	q->depth = depth;
+	q->sges = sges;
+	q->queues = queues;
+	plx_list_init(&q->broken_link);
+	engine_rq_set_low(q, 0);
+	memory = plx_heap_queue(bytes, queues->socket);
+	if (memory == NULL)
+		return PLX_NO_MEMORY;
+	q->rq = plx_rq_init(memory, depth, sges, shared);
+	return make_front(q, queues);
+}
+
+void
+engine_rq_free(struct engine_rq *q)
+{
+	plx_heap_free(q->front);
+	plx_heap_free(q->rq);
+	q->front = NULL;
+	q->rq = NULL;
+}
+
+enum plx_status
+engine_srq_create(struct engine_queues *queues, const struct plx_engine_srq_config *config,
+		  struct engine_srq **out)
+{
+	uint32_t depth = config->depth_max > config->depth ? config->depth_max : config->depth;
+	struct engine_srq *srq;
+	enum plx_status status;
+
+	if (config->depth == 0 || config->threshold > config->depth)
+		return PLX_INVALID;
+	srq = plx_heap_alloc(sizeof(*srq), queues->socket);
+	if (srq == NULL)
+		return PLX_NO_MEMORY;
+	status = engine_rq_init(&srq->queue, queues, depth, config->sges, true);
+	if (status != PLX_OK) {
+		engine_rq_free(&srq->queue);
+		plx_heap_free(srq);
+		return status;
+	}
+	srq->queues = queues;
+	srq->cookie = config->cookie;
+	plx_list_init(&srq->async_event_link);
+	atomic_fetch_add(&queues->users, 1);
+	/* Not armed yet: a queue that was never filled is below any threshold. */
+	srq->threshold = config->threshold;
+	plx_rq_arm(srq->queue.rq, config->threshold);
+	engine_rq_set_low(&srq->queue, config->threshold);
+	*out = srq;
+	return PLX_OK;
+}
+
+void
+engine_srq_free(struct engine_srq *srq)
+{
+	atomic_fetch_sub(&srq->queues->users, 1);
+	engine_rq_free(&srq->queue);
+	plx_heap_free(srq);
+}
+
+/* ---- the engine's thread ---- */
+
+/* Each word of an entry is read once, into a copy, and judged from that: the program may change it
+ * meanwhile. */
 static enum plx_status
 fetch_one(struct engine_rq *q, const struct plx_ring_span *span, uint32_t i)
 {
 	const struct recv_slot *slot = plx_ring_at(span, sizeof(struct recv_slot), i);
 	const struct plx_sge *more =
-		q->spill + (size_t)((span->index + i) & q->mask) * engine_rq_spill_sges(q);
+		q->spill + (size_t)((span->index + i) & q->ring.mask) * rq_spill_sges(q->sges);
 	struct plx_sge sge[PLX_SGE_MAX];
+	uint64_t wr_id = slot->wr_id;
 	uint32_t sges = slot->sges;
 
+	ring_untrusted_copied(&sges);
 	if (plx_unlikely(sges > q->sges))
 		return PLX_TOO_MANY_SGES;
-	if (plx_likely(sges <= RECV_SGES))
-		return engine_rq_to_transport(q, slot->wr_id, slot->sge, sges);
-	memcpy(sge, slot->sge, sizeof(slot->sge));
-	memcpy(sge + RECV_SGES, more, (sges - RECV_SGES) * sizeof(*sge));
-	return engine_rq_to_transport(q, slot->wr_id, sge, sges);
+	if (plx_likely(sges == 1)) {
+		sge[0] = slot->sge[0];
+	} else {
+		memcpy(sge, slot->sge, sizeof(slot->sge));
+		if (sges > RECV_SGES)
+			memcpy(sge + RECV_SGES, more, (sges - RECV_SGES) * sizeof(*sge));
+	}
+	ring_untrusted_copied(sge);
+	return engine_rq_to_transport(q, wr_id, sge, sges);
+}
+
+/* The program has forged its index, once and for all: no receive comes any more. */
+static PLX_COLD void
+on_forged(struct engine_rq *q)
+{
+	if (q->forged)
+		return;
+	q->forged = true;
+	plx_count(q->queues->rings_forged, 1);
+	plx_list_append(&q->queues->broken_rqs, &q->broken_link);
 }
 
 uint32_t
@@ -31,15 +143,17 @@ engine_rq_fetch(struct engine_rq *q)
 	struct plx_ring_span span;
 	uint32_t n;
 
-	if (q->ring == NULL)
+	if (q->ring.shared == NULL)
 		return 0;
-	n = plx_ring_peek(q->ring, sizeof(struct recv_slot), q->depth, &span);
+	n = plx_ring_untrusted_peek(&q->ring, sizeof(struct recv_slot), q->depth, &span);
+	if (plx_unlikely(q->ring.fault))
+		on_forged(q);
 	if (n == 0)
 		return 0;
 	for (uint32_t i = 0; i < n; i++)
 		if (plx_unlikely(fetch_one(q, &span, i) != PLX_OK))
-			plx_count(q->refused, 1);
-	plx_ring_release(q->ring, n);
+			plx_count(q->queues->posts_refused, 1);
+	plx_ring_untrusted_release(&q->ring, n);
 	q->fetched += n;
 	return n;
 }
@@ -50,10 +164,11 @@ engine_rq_drop(struct engine_rq *q)
 	struct plx_ring_span span;
 	uint32_t n;
 
-	if (q->ring == NULL)
+	if (q->ring.shared == NULL)
 		return;
-	while ((n = plx_ring_peek(q->ring, sizeof(struct recv_slot), q->depth, &span)) > 0) {
-		plx_ring_release(q->ring, n);
-		q->fetched += n;
-	}
+	n = plx_ring_untrusted_peek(&q->ring, sizeof(struct recv_slot), UINT32_MAX, &span);
+	if (n == 0)
+		return;
+	plx_ring_untrusted_release(&q->ring, n);
+	q->fetched += n;
 }

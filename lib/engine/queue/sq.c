@@ -18,72 +18,27 @@
 
 /* ---- set-up ---- */
 
-static uint32_t
-spill_bytes(const struct plx_rc_caps *caps)
+void
+sq_open(struct sq *sq, struct engine_sq *back)
 {
-	uint32_t bytes = 0;
+	const struct plx_ring_config ring = sq_ring_config(back->caps.sq_depth);
+	uint32_t limit = back->caps.inline_bytes;
 
-	if (caps->sq_sges > PLX_WQE_SGES)
-		bytes = (caps->sq_sges - PLX_WQE_SGES) * (uint32_t)sizeof(struct plx_sge);
-	if (caps->inline_bytes > PLX_WQE_INLINE_BYTES && caps->inline_bytes > bytes)
-		bytes = caps->inline_bytes;
-	return (bytes + 15) / 16 * 16;
-}
-
-static enum plx_status
-init_ring(struct engine_sq *sq, const struct plx_rc_caps *caps, int socket)
-{
-	struct plx_ring_config ring = {.entries = caps->sq_depth,
-				       .entry_bytes = sizeof(struct plx_wqe),
-				       .producers = PLX_RING_ONE, /* one at a time */
-				       .consumers = PLX_RING_ONE,
-				       .socket = socket};
-	uint32_t slots;
-
-	sq->ring = plx_ring_create(&ring);
-	if (sq->ring == NULL)
-		return PLX_NO_MEMORY;
-	slots = plx_ring_slots(sq->ring);
-	sq->mask = slots - 1;
-	sq->spill_bytes = spill_bytes(caps);
-	if (sq->spill_bytes == 0)
-		return PLX_OK;
-	sq->spill = plx_heap_queue((size_t)slots * sq->spill_bytes, socket);
-	return sq->spill != NULL ? PLX_OK : PLX_NO_MEMORY;
-}
-
-enum plx_status
-engine_sq_init(struct engine_sq *sq, const struct engine_queues *queues,
-	       const struct plx_rc_caps *caps, struct plx_domain domain)
-{
-	uint32_t limit = caps->inline_bytes;
-
-	sq->queues = queues;
-	sq->depth = caps->sq_depth;
-	sq->sges = caps->sq_sges;
+	sq->front = back->front;
+	sq->back = back;
+	sq->queues = back->queues;
+	sq->doorbell = back->doorbell;
+	sq->depth = back->caps.sq_depth;
+	sq->sges = back->caps.sq_sges;
 	sq->inline_limit = limit < PLX_WQE_INLINE_BYTES ? PLX_WQE_INLINE_BYTES : limit;
-	sq->domain = domain;
-	atomic_init(&sq->datagram_limit, PLX_MTU_MAX);
-	atomic_init(&sq->state, PLX_QP_RESET);
-	return queues->inline_mode ? PLX_OK : init_ring(sq, caps, queues->socket);
-}
-
-void
-engine_sq_free(struct engine_sq *sq)
-{
-	if (sq->ring != NULL)
-		plx_ring_destroy(sq->ring);
-	plx_heap_free(sq->spill);
-}
-
-void
-engine_sq_set_doorbell(struct engine_sq *sq, atomic_ulong *doorbells, atomic_ulong *summary,
-		       uint32_t slot)
-{
-	sq->doorbell = &doorbells[slot / 64];
-	sq->doorbell_bit = slot % 64;
-	sq->summary = &summary[slot / 64 / 64];
-	sq->summary_bit = slot / 64 % 64;
+	sq->ud = back->ud != NULL;
+	sq->domain = back->domain;
+	if (back->ring.shared == NULL)
+		return;
+	sq->ring = sq_front_ring(sq->front);
+	sq->mask = plx_ring_slots(sq->ring) - 1;
+	sq->spill_bytes = back->spill_bytes;
+	sq->spill = sq_front_spill(sq->front, &ring);
 }
 
 /* ---- the doorbell ---- */
@@ -95,14 +50,14 @@ engine_sq_set_doorbell(struct engine_sq *sq, atomic_ulong *doorbells, atomic_ulo
  * clears it after this check, and then the word, which includes this bit.
  */
 __attribute__((noinline)) void
-engine_sq_ring_doorbell(struct engine_sq *sq)
+engine_ring_doorbell(const struct doorbell *doorbell)
 {
-	uint64_t bit = UINT64_C(1) << sq->summary_bit;
+	uint64_t bit = UINT64_C(1) << doorbell->summary_bit;
 
-	atomic_fetch_or(sq->doorbell, UINT64_C(1) << sq->doorbell_bit);
+	atomic_fetch_or(doorbell->word, UINT64_C(1) << doorbell->bit);
 	STEP(DOORBELL_WORD_SET);
-	if ((atomic_load(sq->summary) & bit) == 0)
-		atomic_fetch_or(sq->summary, bit);
+	if ((atomic_load(doorbell->summary) & bit) == 0)
+		atomic_fetch_or(doorbell->summary, bit);
 	STEP(DOORBELL_RUNG);
 }
 
@@ -116,7 +71,7 @@ is_rd_atomic(uint8_t op)
 
 /* @param total [out] bytes of the message; valid when OK */
 static inline TWICE enum plx_status
-check(const struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t *total)
+check(const struct sq *sq, const struct plx_send_wr *wr, uint32_t *total)
 {
 	bool inl = wr->flags & PLX_WR_INLINE;
 	bool local = wr->op == PLX_WR_LOCAL_INV;
@@ -134,7 +89,7 @@ check(const struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t *total)
 	if (plx_unlikely(local && wr->sges > 0))
 		return PLX_INVALID;
 	if (is_rd_atomic(wr->op)) {
-		if (inl || !atomic_load_explicit(&sq->rd_atomic_ok, memory_order_relaxed) ||
+		if (inl || !atomic_load_explicit(&sq->front->rd_atomic_ok, memory_order_relaxed) ||
 		    (wr->op != PLX_WR_READ && bytes != sizeof(uint64_t)))
 			return PLX_INVALID;
 	}
@@ -146,28 +101,21 @@ check(const struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t *total)
 	return plx_likely(bytes <= PLX_MESSAGE_MAX) ? PLX_OK : PLX_TOO_LONG;
 }
 
-static const struct engine_ah_head *
-head_of(const struct plx_ah *ah)
-{
-	return (const struct engine_ah_head *)(const void *)ah;
-}
-
 /* The same for UD. */
 static __attribute__((noinline)) enum plx_status
-check_datagram(const struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t *total)
+check_datagram(const struct sq *sq, const struct plx_send_wr *wr, uint32_t *total)
 {
-	const struct engine_ah_head *ah;
+	const struct plx_ah *ah = wr->ah;
 	enum plx_status status;
 
-	if ((wr->op != PLX_WR_SEND && wr->op != PLX_WR_SEND_IMM) || wr->ah == NULL ||
+	if ((wr->op != PLX_WR_SEND && wr->op != PLX_WR_SEND_IMM) || ah == NULL ||
 	    wr->remote_qpn == 0 || wr->remote_qpn >= PLX_PSN_MASK)
 		return PLX_INVALID;
-	ah = head_of(wr->ah);
 	if (ah->queues != sq->queues || ah->domain.id != sq->domain.id)
 		return PLX_INVALID;
 	status = check(sq, wr, total);
 	if (status == PLX_OK &&
-	    *total > atomic_load_explicit(&sq->datagram_limit, memory_order_relaxed))
+	    *total > atomic_load_explicit(&sq->front->datagram_limit, memory_order_relaxed))
 		return PLX_TOO_LONG;
 	return status;
 }
@@ -240,7 +188,7 @@ build_datagram(const struct plx_send_wr *wr, uint32_t bytes, struct plx_wqe *wqe
 {
 	build(wr, bytes, wqe, spill);
 	wqe->remote_qkey = wr->remote_qkey;
-	wqe->ah = head_of(wr->ah)->number;
+	wqe->ah = wr->ah->number;
 	wqe->remote_qpn = wr->remote_qpn;
 }
 
@@ -248,12 +196,11 @@ build_datagram(const struct plx_send_wr *wr, uint32_t bytes, struct plx_wqe *wqe
 
 /* Inline mode: the caller is the engine's thread, and the WQE enters the transport at once. */
 static inline TWICE uint32_t
-post_here(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n, bool ud,
-	  enum plx_status *status)
+post_here(struct sq *sq, const struct plx_send_wr *wr, uint32_t n, bool ud, enum plx_status *status)
 {
 	uint32_t posted = 0;
 	/* The same free slots as with a ring: a program that does not poll is held back. */
-	uint32_t room = sq->depth - engine_sq_in_flight(sq);
+	uint32_t room = sq->depth - engine_sq_in_flight(sq->back);
 
 	for (; posted < n; posted++) {
 		struct plx_wqe *wqe;
@@ -264,7 +211,7 @@ post_here(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n, bool u
 			     : check(sq, &wr[posted], &bytes);
 		if (plx_unlikely(*status != PLX_OK))
 			break;
-		wqe = posted < room ? plx_rc_sq_reserve(sq->rc, &spill) : NULL;
+		wqe = posted < room ? plx_rc_sq_reserve(sq->back->rc, &spill) : NULL;
 		if (plx_unlikely(wqe == NULL)) {
 			*status = PLX_FULL; /* the state was checked before */
 			break;
@@ -272,31 +219,32 @@ post_here(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n, bool u
 		wqe->word = word_of(&wr[posted], bytes);
 		if (ud) {
 			build_datagram(&wr[posted], bytes, wqe, spill);
-			plx_ud_sq_commit(sq->ud, bytes);
+			plx_ud_sq_commit(sq->back->ud, bytes);
 			continue;
 		}
 		build(&wr[posted], bytes, wqe, spill);
-		plx_rc_sq_commit(sq->rc, bytes);
+		plx_rc_sq_commit(sq->back->rc, bytes);
 	}
 	return posted;
 }
 
 /* Reserve slots for up to `n` entries, with the producer locked. */
 static inline uint32_t
-reserve(struct engine_sq *sq, uint32_t n, struct plx_ring_span *span)
+reserve(struct sq *sq, uint32_t n, struct plx_ring_span *span)
 {
-	return producer_reserve(&sq->producer, sq->ring, sizeof(struct plx_wqe),
-				sq->depth + PLX_MUTANT(CREDIT_OFF_BY_ONE), &sq->consumed, n, span);
+	return producer_reserve(&sq->front->producer, sq->ring, sizeof(struct plx_wqe),
+				sq->depth + PLX_MUTANT(CREDIT_OFF_BY_ONE), &sq->front->consumed, n,
+				span);
 }
 
 static inline void
-commit(struct engine_sq *sq, const struct plx_ring_span *span, uint32_t n)
+commit(struct sq *sq, const struct plx_ring_span *span, uint32_t n)
 {
-	producer_commit(&sq->producer, sq->ring, sizeof(struct plx_wqe), span, n);
+	producer_commit(&sq->front->producer, sq->ring, sizeof(struct plx_wqe), span, n);
 }
 
 static inline TWICE uint32_t
-post_locked(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n, bool ud,
+post_locked(struct sq *sq, const struct plx_send_wr *wr, uint32_t n, bool ud,
 	    enum plx_status *status)
 {
 	struct plx_ring_span span;
@@ -333,36 +281,34 @@ post_locked(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n, bool
 
 /* Returns: whether the ring is watched, until the producer is unlocked: see unwatch() */
 static inline bool
-lock_producer(struct engine_sq *sq)
+lock_producer(struct sq *sq)
 {
 	bool watched;
 
-	producer_lock(&sq->producer);
-	watched = atomic_load(&sq->watched);
+	producer_lock(&sq->front->producer);
+	watched = atomic_load(&sq->front->watched);
 	STEP(WATCHED_SEEN);
 	return watched;
 }
 
 static inline TWICE uint32_t
-post_ring(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n, bool ud,
-	  enum plx_status *status)
+post_ring(struct sq *sq, const struct plx_send_wr *wr, uint32_t n, bool ud, enum plx_status *status)
 {
 	uint32_t posted;
 	bool watched;
 
 	watched = lock_producer(sq);
 	posted = post_locked(sq, wr, n, ud, status);
-	producer_unlock(&sq->producer);
+	producer_unlock(&sq->front->producer);
 	if (plx_unlikely(!watched) && posted > 0 && !(wr[posted - 1].flags & PLX_WR_DEFER))
-		engine_sq_ring_doorbell(sq);
+		engine_ring_doorbell(&sq->doorbell);
 	return posted;
 }
 
 static __attribute__((noinline)) uint32_t
-post_datagrams(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n,
-	       enum plx_status *status)
+post_datagrams(struct sq *sq, const struct plx_send_wr *wr, uint32_t n, enum plx_status *status)
 {
-	unsigned state = atomic_load_explicit(&sq->state, memory_order_acquire);
+	unsigned state = atomic_load_explicit(&sq->front->state, memory_order_acquire);
 
 	if (!(state & STATE_UD) || !engine_state_posts(state_of(state))) {
 		*status = PLX_STATE;
@@ -376,14 +322,13 @@ post_datagrams(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n,
 
 /* Post in either mode; `here` is a compile-time constant. */
 static inline TWICE uint32_t
-post(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n, bool here,
-     enum plx_status *refused)
+post(struct sq *sq, const struct plx_send_wr *wr, uint32_t n, bool here, enum plx_status *refused)
 {
 	enum plx_status status = PLX_OK;
 	uint32_t posted = 0;
 
-	if (plx_unlikely(
-		    !engine_state_posts(atomic_load_explicit(&sq->state, memory_order_acquire))))
+	if (plx_unlikely(!engine_state_posts(
+		    atomic_load_explicit(&sq->front->state, memory_order_acquire))))
 		posted = post_datagrams(sq, wr, n, &status);
 	else if (n > 0)
 		posted = here ? post_here(sq, wr, n, false, &status)
@@ -418,8 +363,8 @@ build_usual(struct plx_wqe *wqe, uint64_t wr_id, const struct plx_sge *sge, uint
 /* What post_ring() does, in half of its instructions: nothing repeats, and everything is in
  * registers. */
 enum plx_status
-engine_sq_post_usual(struct engine_sq *sq, uint32_t op_flags, uint64_t wr_id,
-		     const struct plx_sge *sge, uint64_t remote_va, struct plx_key rkey)
+engine_sq_post_usual(struct sq *sq, uint32_t op_flags, uint64_t wr_id, const struct plx_sge *sge,
+		     uint64_t remote_va, struct plx_key rkey)
 {
 	bool watched = lock_producer(sq);
 	uint32_t op = engine_op_of(op_flags), flags = engine_flags_of(op_flags);
@@ -435,26 +380,26 @@ engine_sq_post_usual(struct engine_sq *sq, uint32_t op_flags, uint64_t wr_id,
 		STEP(ENTRY_MARKED);
 		commit(sq, &span, 1);
 	}
-	producer_unlock(&sq->producer);
+	producer_unlock(&sq->front->producer);
 	if (plx_unlikely(!watched) && posted != 0 && !(flags & PLX_WR_DEFER))
-		engine_sq_ring_doorbell(sq);
+		engine_ring_doorbell(&sq->doorbell);
 	return posted != 0 ? PLX_OK : PLX_FULL;
 }
 
 /* ... and what post_here() does. */
 enum plx_status
-engine_sq_post_usual_here(struct engine_sq *sq, uint32_t op_flags, uint64_t wr_id,
+engine_sq_post_usual_here(struct sq *sq, uint32_t op_flags, uint64_t wr_id,
 			  const struct plx_sge *sge, uint64_t remote_va, struct plx_key rkey)
 {
-	bool has_room = engine_sq_in_flight(sq) < sq->depth;
+	bool has_room = engine_sq_in_flight(sq->back) < sq->depth;
 	void *spill;
-	struct plx_wqe *wqe = has_room ? plx_rc_sq_reserve(sq->rc, &spill) : NULL;
+	struct plx_wqe *wqe = has_room ? plx_rc_sq_reserve(sq->back->rc, &spill) : NULL;
 
 	if (plx_unlikely(wqe == NULL))
 		return PLX_FULL;
 	wqe->word = usual_word(engine_op_of(op_flags), engine_flags_of(op_flags));
 	build_usual(wqe, wr_id, sge, remote_va, rkey);
-	plx_rc_sq_commit(sq->rc, sge->length);
+	plx_rc_sq_commit(sq->back->rc, sge->length);
 	return PLX_OK;
 }
 
@@ -471,28 +416,26 @@ tell(enum plx_status status, enum plx_status *refused)
 }
 
 static inline bool
-is_usual(const struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n)
+is_usual(const struct sq *sq, const struct plx_send_wr *wr, uint32_t n)
 {
 	return plx_likely(n == 1 && wr->sges == 1) &&
 	       engine_sq_is_usual(sq, wr->op, wr->flags, wr->sge);
 }
 
 static __attribute__((noinline)) uint32_t
-post_any(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n, enum plx_status *refused)
+post_any(struct sq *sq, const struct plx_send_wr *wr, uint32_t n, enum plx_status *refused)
 {
 	return post(sq, wr, n, false, refused);
 }
 
 static __attribute__((noinline)) uint32_t
-post_any_here(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n,
-	      enum plx_status *refused)
+post_any_here(struct sq *sq, const struct plx_send_wr *wr, uint32_t n, enum plx_status *refused)
 {
 	return post(sq, wr, n, true, refused);
 }
 
 uint32_t
-engine_sq_post(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n,
-	       enum plx_status *refused)
+engine_sq_post(struct sq *sq, const struct plx_send_wr *wr, uint32_t n, enum plx_status *refused)
 {
 	if (!is_usual(sq, wr, n))
 		return post_any(sq, wr, n, refused);
@@ -502,7 +445,7 @@ engine_sq_post(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n,
 }
 
 uint32_t
-engine_sq_post_here(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n,
+engine_sq_post_here(struct sq *sq, const struct plx_send_wr *wr, uint32_t n,
 		    enum plx_status *refused)
 {
 	if (!is_usual(sq, wr, n))
@@ -513,17 +456,17 @@ engine_sq_post_here(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t
 }
 
 void
-engine_sq_wake(struct engine_sq *sq)
+engine_sq_wake(struct sq *sq)
 {
 	bool watched = lock_producer(sq);
 
-	producer_unlock(&sq->producer);
+	producer_unlock(&sq->front->producer);
 	if (!watched)
-		engine_sq_ring_doorbell(sq);
+		engine_ring_doorbell(&sq->doorbell);
 }
 
 enum plx_status
-engine_sq_post_local(struct engine_sq *sq, const struct plx_wqe *given)
+engine_sq_post_local(struct sq *sq, const struct plx_wqe *given)
 {
 	const bool defers = given->flags & PLX_WR_DEFER;
 	struct plx_wqe wqe = *given;
@@ -531,12 +474,12 @@ engine_sq_post_local(struct engine_sq *sq, const struct plx_wqe *given)
 	bool watched, posted;
 
 	wqe.flags &= PLX_WR_FLAGS_ALL;
-	if (wqe.flags & ~(PLX_WR_UNSIGNALED | PLX_WR_FENCE) || sq->ud != NULL)
+	if (wqe.flags & ~(PLX_WR_UNSIGNALED | PLX_WR_FENCE) || sq->ud)
 		return PLX_INVALID;
-	if (!engine_state_posts(atomic_load_explicit(&sq->state, memory_order_acquire)))
+	if (!engine_state_posts(atomic_load_explicit(&sq->front->state, memory_order_acquire)))
 		return PLX_STATE;
 	if (sq->ring == NULL)
-		return plx_rc_post_send(sq->rc, &wqe, NULL);
+		return plx_rc_post_send(sq->back->rc, &wqe, NULL);
 	watched = lock_producer(sq);
 	posted = reserve(sq, 1, &span) == 1;
 	if (posted) {
@@ -550,8 +493,8 @@ engine_sq_post_local(struct engine_sq *sq, const struct plx_wqe *given)
 		STEP(ENTRY_MARKED);
 		commit(sq, &span, 1);
 	}
-	producer_unlock(&sq->producer);
+	producer_unlock(&sq->front->producer);
 	if (!watched && posted && !defers)
-		engine_sq_ring_doorbell(sq);
+		engine_ring_doorbell(&sq->doorbell);
 	return posted ? PLX_OK : PLX_FULL;
 }

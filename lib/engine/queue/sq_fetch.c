@@ -4,25 +4,95 @@
  * It never locks a producer, and so never waits for a poster. Start with engine_sq_fetch().
  */
 #include "plx_engine_sq.h"
+#include "plx_heap.h"
 
 #define TWICE __attribute__((always_inline)) /* see sq.c */
 
-static bool
-uses_spill(const struct plx_wqe *wqe)
+/* ---- set-up ---- */
+
+static enum plx_status
+make_front(struct engine_sq *sq)
 {
-	return wqe->sges > PLX_WQE_SGES || wqe->inline_bytes > PLX_WQE_INLINE_BYTES;
+	const struct engine_queues *queues = sq->queues;
+	const struct plx_ring_config ring = sq_ring_config(sq->caps.sq_depth);
+	size_t bytes = sizeof(*sq->front);
+
+	if (!queues->inline_mode)
+		bytes += plx_ring_bytes(&ring) + (size_t)plx_ring_slots_of(&ring) * sq->spill_bytes;
+	sq->front = plx_heap_queue(bytes, queues->socket);
+	if (sq->front == NULL)
+		return PLX_NO_MEMORY;
+	atomic_init(&sq->front->datagram_limit, PLX_MTU_MAX);
+	atomic_init(&sq->front->state, PLX_QP_RESET);
+	if (queues->inline_mode)
+		return PLX_OK;
+	sq->spill = sq_front_spill(sq->front, &ring);
+	return plx_ring_untrusted_init(&sq->ring, &ring, PLX_RING_CONSUMER,
+				       plx_ring_init(&ring, sq_front_ring(sq->front)));
 }
+
+enum plx_status
+engine_sq_init(struct engine_sq *sq, const struct engine_queues *queues,
+	       const struct plx_rc_caps *caps, struct plx_domain domain)
+{
+	sq->queues = queues;
+	sq->caps = *caps;
+	sq->domain = domain;
+	sq->state = PLX_QP_RESET;
+	sq->spill_bytes = sq_spill_bytes(caps->sq_sges, caps->inline_bytes);
+	return make_front(sq);
+}
+
+void
+engine_sq_free(struct engine_sq *sq)
+{
+	plx_heap_free(sq->front);
+}
+
+void
+engine_sq_set_doorbell(struct engine_sq *sq, atomic_ulong *doorbells, atomic_ulong *summary,
+		       uint32_t slot)
+{
+	sq->doorbell = (struct doorbell){
+		.word = &doorbells[slot / 64],
+		.summary = &summary[slot / 64 / 64],
+		.bit = slot % 64,
+		.summary_bit = slot / 64 % 64,
+	};
+}
+
+/* ---- the engine's thread ---- */
 
 /* Begin to read up to `n` posted WQEs. */
 static inline uint32_t
-peek(const struct engine_sq *sq, uint32_t n, struct plx_ring_span *span)
+peek(struct engine_sq *sq, uint32_t n, struct plx_ring_span *span)
 {
-	return plx_ring_peek_marked(sq->ring, sizeof(struct plx_wqe),
-				    offsetof(struct plx_wqe, word), n, span);
+	return plx_ring_untrusted_peek_marked(&sq->ring, sizeof(struct plx_wqe),
+					      offsetof(struct plx_wqe, word), n, span);
 }
 
-/* Move WQEs from the ring into the transport, which checks each request again: it must not trust
- * memory that other threads write (sq.c).
+/* An entry is not executed. It is judged from a copy: the program may change it meanwhile. */
+static PLX_COLD void
+discard(const struct engine_sq *sq, const struct plx_wqe *posted)
+{
+	struct plx_wqe wqe = *posted;
+
+	ring_untrusted_copied(&wqe);
+	plx_rc_discard(sq->rc, &wqe);
+}
+
+/* The entries of the transport continue at the ring's next index. This never happens to a program
+ * that posts through plx_engine_qp_post_send() and does not take the queue pair out of RTS
+ * meanwhile. */
+static PLX_COLD void
+refuse(struct engine_sq *sq, const struct plx_wqe *wqe)
+{
+	discard(sq, wqe);
+	plx_count(sq->queues->posts_refused, 1);
+	sq->base++;
+}
+
+/* Move WQEs from the ring into the transport, which copies each one and judges the copy.
  * Returns: how many */
 static inline TWICE uint32_t
 fetch(struct engine_sq *sq, bool ud)
@@ -34,23 +104,15 @@ fetch(struct engine_sq *sq, bool ud)
 		return 0;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct plx_wqe *wqe = plx_ring_at(&span, sizeof(*wqe), i);
-		const uint8_t *spill = NULL;
-		enum plx_status status;
+		const uint8_t *spill =
+			sq->spill + (size_t)((span.index + i) & sq->ring.mask) * sq->spill_bytes;
+		enum plx_status status = ud ? plx_ud_post_send(sq->ud, wqe, spill)
+					    : plx_rc_post_send(sq->rc, wqe, spill);
 
-		if (uses_spill(wqe))
-			spill = sq->spill + (size_t)((span.index + i) & sq->mask) * sq->spill_bytes;
-		status = ud ? plx_ud_post_send(sq->ud, wqe, spill)
-			    : plx_rc_post_send(sq->rc, wqe, spill);
-		if (plx_unlikely(status != PLX_OK)) {
-			/* The transport's entries continue at the ring's next index. This never
-			 * happens to a program that posts through plx_engine_qp_post_send() and
-			 * does not take the queue pair out of RTS meanwhile. */
-			plx_rc_discard(sq->rc, wqe);
-			plx_count(sq->queues->posts_refused, 1);
-			sq->base++;
-		}
+		if (plx_unlikely(status != PLX_OK))
+			refuse(sq, wqe);
 	}
-	plx_ring_release(sq->ring, n);
+	plx_ring_untrusted_release(&sq->ring, n);
 	return n;
 }
 
@@ -73,14 +135,13 @@ engine_sq_drop(struct engine_sq *sq, uint32_t end)
 	uint32_t n;
 
 	/* Without a ring, indexes continue, so that slots are not counted twice. */
-	if (sq->ring != NULL) {
-		while ((n = peek(sq, UINT32_MAX, &span)) > 0) {
-			for (uint32_t i = 0; i < n; i++)
-				plx_rc_discard(sq->rc,
-					       plx_ring_at(&span, sizeof(struct plx_wqe), i));
-			plx_ring_release(sq->ring, n);
-		}
-		end = plx_ring_consumed(sq->ring);
+	if (sq->ring.shared != NULL) {
+		n = peek(sq, UINT32_MAX, &span);
+		for (uint32_t i = 0; i < n; i++)
+			discard(sq, plx_ring_at(&span, sizeof(struct plx_wqe), i));
+		if (n > 0)
+			plx_ring_untrusted_release(&sq->ring, n);
+		end = sq->ring.index;
 	}
 	sq->base = end - plx_rc_sq_consumed(sq->rc);
 }

@@ -35,6 +35,9 @@ struct plx_ring_config {
 
 #define PLX_RING_ENTRIES_MAX (UINT32_C(1) << 21)
 
+/** Slots of a ring with this configuration: a power of two above `entries`. */
+uint32_t plx_ring_slots_of(const struct plx_ring_config *config);
+
 /** [bytes] Memory of a ring: a multiple of a cache line. */
 size_t plx_ring_bytes(const struct plx_ring_config *config);
 

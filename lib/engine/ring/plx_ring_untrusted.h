@@ -79,13 +79,29 @@ ring_untrusted_available(struct plx_ring_untrusted *ring, enum plx_ring_role rol
 	return available;
 }
 
+/* The next `n` entries: this side's, or marked. */
+static inline struct plx_ring_span
+ring_untrusted_span_at(struct plx_ring_untrusted *ring, uint32_t entry_bytes, uint32_t n)
+{
+	uint32_t at = ring->index & ring->mask, to_end = ring->slots - at;
+
+	if (n > ring->limit - ring->index)
+		ring->limit = ring->index + n;
+	return (struct plx_ring_span){
+		.at = ring->entries + (size_t)at * entry_bytes,
+		.more = ring->entries,
+		.first = n < to_end ? n : to_end,
+		.count = n,
+		.index = ring->index,
+	};
+}
+
 /* As ring_span_from(), of up to `n` entries and by this side's own geometry. */
 static inline uint32_t
 ring_untrusted_span(struct plx_ring_untrusted *ring, enum plx_ring_role role, uint32_t entry_bytes,
 		    uint32_t n, struct plx_ring_span *span)
 {
 	uint32_t available = ring_untrusted_available(ring, role, n);
-	uint32_t at = ring->index & ring->mask, to_end = ring->slots - at;
 
 	/* The caller's is usually known to the compiler, which then knows how to copy entries. */
 	PLX_ASSERT(entry_bytes == ring->entry_bytes);
@@ -93,13 +109,7 @@ ring_untrusted_span(struct plx_ring_untrusted *ring, enum plx_ring_role role, ui
 		n = available;
 	if (n == 0)
 		return 0;
-	*span = (struct plx_ring_span){
-		.at = ring->entries + (size_t)at * entry_bytes,
-		.more = ring->entries,
-		.first = n < to_end ? n : to_end,
-		.count = n,
-		.index = ring->index,
-	};
+	*span = ring_untrusted_span_at(ring, entry_bytes, n);
 	return n;
 }
 
@@ -202,6 +212,14 @@ plx_ring_untrusted_count(struct plx_ring_untrusted *ring)
 
 /* ---- marked entries ---- */
 
+/** As plx_ring_expect(). */
+static inline void
+plx_ring_untrusted_expect(const struct plx_ring_untrusted *ring, uint32_t entry_bytes)
+{
+	PLX_ASSERT(ring->role == PLX_RING_PRODUCER);
+	ring_prefetch_to_write(ring->entries + (size_t)(ring->index & ring->mask) * entry_bytes);
+}
+
 /** As plx_ring_mark_written(). A reader may then be ahead of what is committed, so the entry must
  * be committed before the next reservation or count. */
 static inline void
@@ -214,42 +232,36 @@ plx_ring_untrusted_mark_written(const struct plx_ring_untrusted *ring, uint32_t 
 }
 
 /**
- * Copy up to `n` marked entries out of the ring, each once. No index is loaded, so there is no
- * fault; and this side may be ahead of what is committed, so it must read the ring only by this
- * call. The mark stays in the copy.
- * @param word_at [bytes] offset of the marked word in an entry, a multiple of 8
- * @param entries [n * entry_bytes] private memory
- * Returns: how many
+ * Begin to read up to `n` marked entries in place (acquire). No index is loaded, so there is no
+ * fault; and this side may be ahead of what is committed, so it must read the ring only by marked
+ * entries. For the rest it is as plx_ring_untrusted_peek(): the word, too, must be copied again.
+ * @param word_at [bytes] offset of the marked word in an entry
  */
 static inline uint32_t
-plx_ring_untrusted_dequeue_marked(struct plx_ring_untrusted *ring, uint32_t entry_bytes,
-				  uint32_t word_at, void *entries, uint32_t n)
+plx_ring_untrusted_peek_marked(struct plx_ring_untrusted *ring, uint32_t entry_bytes,
+			       uint32_t word_at, uint32_t n, struct plx_ring_span *span)
 {
-	uint32_t after = word_at + (uint32_t)sizeof(ring_word), got = 0;
+	const uint8_t *words = ring->entries + word_at;
+	uint32_t at = ring->index & ring->mask, count = 0;
+	uint64_t mark = ring_mark_of(ring->slots, ring->index);
 
 	PLX_ASSERT(ring->role == PLX_RING_CONSUMER && entry_bytes == ring->entry_bytes);
 	if (n > ring->capacity)
 		n = ring->capacity;
-	for (; got < n; got++) {
-		uint32_t index = ring->index + got;
-		const uint8_t *from = ring->entries + (size_t)(index & ring->mask) * entry_bytes;
-		uint8_t *to = (uint8_t *)entries + (size_t)got * entry_bytes;
-		/* before the rest (acquire) */
-		uint64_t word =
-			__atomic_load_n((const ring_word *)(from + word_at), __ATOMIC_ACQUIRE);
+	for (; count < n; count++) {
+		const void *word = words + (size_t)at * entry_bytes;
+		uint64_t value = __atomic_load_n((const ring_word *)word, __ATOMIC_ACQUIRE);
 
-		if ((word ^ ring_mark_of(ring->slots, index)) & PLX_RING_MARK)
+		if ((value ^ mark) & PLX_RING_MARK)
 			break;
-		memcpy(to, from, word_at);
-		memcpy(to + word_at, &word, sizeof(word));
-		memcpy(to + after, from + after, entry_bytes - after);
+		if (plx_unlikely(++at == ring->slots)) {
+			at = 0;
+			mark ^= PLX_RING_MARK;
+		}
 	}
-	if (got == 0)
-		return 0;
-	ring_untrusted_copied(entries);
-	ring->limit = ring->index + got;
-	plx_ring_untrusted_release(ring, got);
-	return got;
+	if (count > 0)
+		*span = ring_untrusted_span_at(ring, entry_bytes, count);
+	return count;
 }
 
 #endif

@@ -17,8 +17,8 @@ flags_of(const struct plx_ring_config *config)
 	return flags;
 }
 
-static uint32_t
-slots_of(const struct plx_ring_config *config)
+uint32_t
+plx_ring_slots_of(const struct plx_ring_config *config)
 {
 	uint32_t slots = 2;
 
@@ -32,7 +32,7 @@ slots_of(const struct plx_ring_config *config)
 size_t
 plx_ring_bytes(const struct plx_ring_config *config)
 {
-	ssize_t bytes = rte_ring_get_memsize_elem(config->entry_bytes, slots_of(config));
+	ssize_t bytes = rte_ring_get_memsize_elem(config->entry_bytes, plx_ring_slots_of(config));
 
 	PLX_ASSERT(bytes > 0);
 	return (size_t)bytes;
@@ -43,7 +43,7 @@ plx_ring_init(const struct plx_ring_config *config, void *memory)
 {
 	struct rte_ring *ring = memory;
 
-	PLX_ASSERT(rte_ring_init(ring, "plx", slots_of(config), flags_of(config)) == 0);
+	PLX_ASSERT(rte_ring_init(ring, "plx", plx_ring_slots_of(config), flags_of(config)) == 0);
 	return ring;
 }
 
@@ -67,7 +67,7 @@ plx_ring_untrusted_init(struct plx_ring_untrusted *ring, const struct plx_ring_c
 {
 	bool one_producer = config->producers == PLX_RING_ONE;
 	bool one_consumer = config->consumers == PLX_RING_ONE;
-	uint32_t slots = slots_of(config);
+	uint32_t slots = plx_ring_slots_of(config);
 	uint32_t index;
 
 	if (!(role == PLX_RING_PRODUCER ? one_producer : one_consumer) ||

@@ -89,7 +89,7 @@ complete_undo(struct plx_rc *qp, uint32_t index)
 
 	plx_rc_discard(qp, wqe);
 	if (qp->ahs)
-		qp->ahs[wqe->ah]--;
+		qp->ahs[wqe->ah].posted--;
 }
 
 static void

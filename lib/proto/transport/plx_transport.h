@@ -286,9 +286,10 @@ enum plx_status plx_rc_modify(struct plx_rc *qp, enum plx_qp_state to,
 /**
  * Post to the send queue. In ERROR the request is accepted and flushed.
  *
- * @param wqe   copied, but only the part in use
+ * @param wqe   copied, but only the part in use. What is judged is the copy, and nothing is read
+ *              twice: it may be in memory that another process writes
  * @param spill SGEs beyond PLX_WQE_SGES, or all inline data when more than PLX_WQE_INLINE_BYTES;
- *              copied; NULL otherwise
+ *              copied likewise; NULL: none is given
  * Errors: STATE (not RTS, SQD or ERROR); FULL; INVALID (op, flags, a READ or atomic without
  * initiator_depth, an atomic whose SGEs are not 8 bytes); TOO_MANY_SGES; TOO_LONG (message over
  * 2^31, inline data over the limit)
@@ -492,15 +493,22 @@ uint32_t plx_rc_peer_number(const struct plx_rc *qp);
  */
 struct plx_ud;
 
+/* An address handle, of which the transport needs to know only this. */
+struct plx_ud_ah {
+	struct plx_domain domain; /* whose entries may name it; 0: nobody's. Its owner writes it */
+	uint32_t posted; /* entries that name it, until sent, flushed or discarded; the QPs count */
+};
+
 struct plx_ud_ids {
 	uint32_t qpn; /* 24 bits */
 	uint32_t qkey;
 	struct plx_domain domain;
 	struct plx_mem *mem; /* outlives the QP */
 	struct plx_rq *rq;   /* outlives the QP; the QP's own, or an SRQ */
-	/* Outstanding entries for each address handle, until sent, flushed or discarded; NULL: not
-	 * counted. Every call on the QP may write it; outlives the QP */
-	uint32_t *ahs;
+	/* [ah_count] the address handles that an entry may name; outlives the QP, whose every call
+	 * may write it. NULL: handles are neither checked nor counted */
+	struct plx_ud_ah *ahs;
+	uint32_t ah_count;
 };
 
 /* mtu and pkey are for the transition to RTR, sq_psn for the transition to RTS. */
@@ -534,8 +542,8 @@ enum plx_status plx_ud_modify(struct plx_ud *ud, enum plx_qp_state to,
  * Post a SEND or SEND_IMM with ah, remote_qpn and remote_qkey. A controlled Q_Key (highest bit set)
  * is replaced by the QP's own.
  *
- * Errors: as plx_rc_post_send(); INVALID (another operation, a QPN of more than 24 bits); TOO_LONG
- * (longer than the path MTU)
+ * Errors: as plx_rc_post_send(); INVALID (another operation, a QPN of more than 24 bits, a handle
+ * that is not of the QP's domain); TOO_LONG (longer than the path MTU)
  * Spec:   IBTA vol 1, 10.2.5
  * Cost:   hot; O(SGEs)
  */

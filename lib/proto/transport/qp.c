@@ -220,9 +220,19 @@ message_packets(const struct plx_rc *qp, uint8_t op, uint32_t bytes)
 	return wr_is_local(op) ? 0 : qp_packets(qp, bytes);
 }
 
+/* Does the queue accept an entry? */
 static enum plx_status
-check_post_inline(const struct plx_rc *qp, const struct plx_wqe *wqe, const void *spill,
-		  uint64_t *bytes)
+check_room(const struct plx_rc *qp)
+{
+	if (qp->state != PLX_QP_RTS && qp->state != PLX_QP_SQD && qp->state != PLX_QP_ERROR)
+		return PLX_STATE;
+	if (qp->req.tail - qp->req.head >= qp->caps.sq_depth && !PLX_MUTANT(SQ_WRAPS_OVER))
+		return PLX_FULL;
+	return PLX_OK;
+}
+
+static enum plx_status
+check_inline(const struct plx_rc *qp, const struct plx_wqe *wqe, bool has_spill)
 {
 	uint32_t limit = qp->caps.inline_bytes;
 
@@ -232,22 +242,33 @@ check_post_inline(const struct plx_rc *qp, const struct plx_wqe *wqe, const void
 		return PLX_INVALID;
 	if (wqe->inline_bytes > limit)
 		return PLX_TOO_LONG;
-	if (wqe->inline_bytes > PLX_WQE_INLINE_BYTES && !spill)
+	return wqe->inline_bytes > PLX_WQE_INLINE_BYTES && !has_spill ? PLX_INVALID : PLX_OK;
+}
+
+/* Judge all but the SGEs. */
+static enum plx_status
+check_head(const struct plx_rc *qp, const struct plx_wqe *wqe, bool has_spill)
+{
+	if (plx_unlikely(wqe->op == PLX_WR_NONE || wqe->op >= PLX_WR_OP_COUNT ||
+			 wqe->flags & ~PLX_WR_FLAGS_COMMON) &&
+	    (wqe->op != PLX_WR_READ || wqe->flags & ~PLX_WR_FLAGS_ALL))
 		return PLX_INVALID;
-	*bytes = wqe->inline_bytes;
+	if (wr_is_rd_atomic(wqe->op) && qp->initiator_depth == 0 && qp->state != PLX_QP_ERROR)
+		return PLX_INVALID;
+	if (wqe->flags & PLX_WR_INLINE)
+		return check_inline(qp, wqe, has_spill);
+	if (wqe->sges > qp->caps.sq_sges)
+		return PLX_TOO_MANY_SGES;
+	if ((wqe->sges > PLX_WQE_SGES && !has_spill) || (wr_is_local(wqe->op) && wqe->sges > 0))
+		return PLX_INVALID;
 	return PLX_OK;
 }
 
+/* Sum up the SGEs, and judge that. */
 static enum plx_status
-check_post_sges(const struct plx_rc *qp, const struct plx_wqe *wqe, const void *spill,
-		uint64_t *bytes)
+check_sges(const struct plx_wqe *wqe, const struct plx_sge *more, uint64_t *bytes)
 {
-	const struct plx_sge *more = spill;
-
-	if (wqe->sges > qp->caps.sq_sges)
-		return PLX_TOO_MANY_SGES;
-	if ((wqe->sges > PLX_WQE_SGES && !spill) || (wr_is_local(wqe->op) && wqe->sges > 0))
-		return PLX_INVALID;
+	*bytes = 0;
 	for (uint32_t i = 0; i < wqe->sges; i++)
 		*bytes += i < PLX_WQE_SGES ? wqe->sge[i].length : more[i - PLX_WQE_SGES].length;
 	if (*bytes > PLX_MESSAGE_MAX)
@@ -258,56 +279,104 @@ check_post_sges(const struct plx_rc *qp, const struct plx_wqe *wqe, const void *
 	return PLX_OK;
 }
 
-static enum plx_status
-check_post(const struct plx_rc *qp, const struct plx_wqe *wqe, const void *spill, uint64_t *bytes)
+/* Copy what follows the head of an entry, in which `slot` already agrees with it. */
+static inline void
+copy_rest(struct plx_wqe *slot, const struct plx_wqe *wqe, void *more, const void *spill)
 {
-	if (qp->state != PLX_QP_RTS && qp->state != PLX_QP_SQD && qp->state != PLX_QP_ERROR)
-		return PLX_STATE;
-	if (qp->req.tail - qp->req.head >= qp->caps.sq_depth && !PLX_MUTANT(SQ_WRAPS_OVER))
-		return PLX_FULL;
-	if (plx_unlikely(wqe->op == PLX_WR_NONE || wqe->op >= PLX_WR_OP_COUNT ||
-			 wqe->flags & ~PLX_WR_FLAGS_COMMON) &&
-	    (wqe->op != PLX_WR_READ || wqe->flags & ~PLX_WR_FLAGS_ALL))
-		return PLX_INVALID;
-	if (wr_is_rd_atomic(wqe->op) && qp->initiator_depth == 0 && qp->state != PLX_QP_ERROR)
-		return PLX_INVALID;
-	*bytes = 0;
-	if (wqe->flags & PLX_WR_INLINE)
-		return check_post_inline(qp, wqe, spill, bytes);
-	return check_post_sges(qp, wqe, spill, bytes);
+	if (slot->flags & PLX_WR_INLINE) {
+		memcpy(slot->data, wqe->data, sizeof(slot->data));
+		if (slot->inline_bytes > PLX_WQE_INLINE_BYTES)
+			memcpy(more, spill, slot->inline_bytes);
+		return;
+	}
+	for (uint32_t i = 0; i < slot->sges && i < PLX_WQE_SGES; i++)
+		slot->sge[i] = wqe->sge[i];
+	if (slot->op == PLX_WR_CMP_SWAP || slot->op == PLX_WR_FETCH_ADD) {
+		slot->swap_add = wqe->swap_add;
+		slot->compare = wqe->compare;
+	}
+	if (plx_unlikely(slot->op == PLX_WR_REG))
+		slot->region = wqe->region;
+	if (slot->sges > PLX_WQE_SGES)
+		memcpy(more, spill, (slot->sges - PLX_WQE_SGES) * sizeof(struct plx_sge));
+}
+
+/* From here on the compiler takes what was copied from the copy: it may not load it again. */
+static inline void
+copied(void *copy)
+{
+	__asm__ volatile("" : : "r"(copy) : "memory");
+}
+
+/* The first step: copy the head of an entry to the end of the queue, if there is room. */
+static inline enum plx_status
+take_head(struct plx_rc *qp, struct plx_wqe *slot, const struct plx_wqe *wqe)
+{
+	enum plx_status status = check_room(qp);
+
+	if (plx_unlikely(status != PLX_OK))
+		return status;
+	memcpy(slot, wqe, offsetof(struct plx_wqe, sge));
+	copied(slot);
+	return PLX_OK;
+}
+
+/* The second: judge it, copy the rest, and judge that. */
+static enum plx_status
+take_rest(struct plx_rc *qp, struct plx_wqe *slot, const struct plx_wqe *wqe, const void *spill,
+	  uint64_t *bytes)
+{
+	void *more = sq_spill(qp, qp->req.tail);
+	enum plx_status status = check_head(qp, slot, spill != NULL);
+
+	if (plx_unlikely(status != PLX_OK))
+		return status;
+	copy_rest(slot, wqe, more, spill);
+	copied(slot);
+	if (!(slot->flags & PLX_WR_INLINE))
+		return check_sges(slot, more, bytes);
+	*bytes = slot->inline_bytes;
+	return PLX_OK;
+}
+
+enum plx_status
+qp_take(struct plx_rc *qp, const struct plx_wqe *wqe, const void *spill, uint64_t *bytes)
+{
+	struct plx_wqe *slot = sq_wqe(qp, qp->req.tail);
+	enum plx_status status = take_head(qp, slot, wqe);
+
+	return status == PLX_OK ? take_rest(qp, slot, wqe, spill, bytes) : status;
+}
+
+static __attribute__((noinline)) enum plx_status
+post_unusual(struct plx_rc *qp, struct plx_wqe *slot, const struct plx_wqe *wqe, const void *spill)
+{
+	uint64_t bytes;
+	enum plx_status status = take_rest(qp, slot, wqe, spill, &bytes);
+
+	if (plx_likely(status == PLX_OK))
+		plx_rc_sq_commit(qp, (uint32_t)bytes);
+	return status;
 }
 
 enum plx_status
 plx_rc_post_send(struct plx_rc *qp, const struct plx_wqe *wqe, const void *spill)
 {
-	struct requester *req = &qp->req;
-	struct plx_wqe *slot = sq_wqe(qp, req->tail);
-	uint64_t bytes;
-	enum plx_status status = check_post(qp, wqe, spill, &bytes);
-	size_t spilled = 0;
+	struct plx_wqe *slot = sq_wqe(qp, qp->req.tail);
+	enum plx_status status = take_head(qp, slot, wqe);
 
 	if (plx_unlikely(status != PLX_OK))
 		return status;
-	if (wqe->flags & PLX_WR_INLINE) {
-		memcpy(slot, wqe, sizeof(*wqe));
-		if (bytes > PLX_WQE_INLINE_BYTES)
-			spilled = bytes;
-	} else {
-		memcpy(slot, wqe, offsetof(struct plx_wqe, sge));
-		for (uint32_t i = 0; i < wqe->sges && i < PLX_WQE_SGES; i++)
-			slot->sge[i] = wqe->sge[i];
-		if (wqe->op == PLX_WR_CMP_SWAP || wqe->op == PLX_WR_FETCH_ADD) {
-			slot->swap_add = wqe->swap_add;
-			slot->compare = wqe->compare;
-		}
-		if (plx_unlikely(wqe->op == PLX_WR_REG))
-			slot->region = wqe->region;
-		if (wqe->sges > PLX_WQE_SGES)
-			spilled = (wqe->sges - PLX_WQE_SGES) * sizeof(struct plx_sge);
-	}
-	if (spilled > 0)
-		memcpy(sq_spill(qp, req->tail), spill, spilled);
-	plx_rc_sq_commit(qp, (uint32_t)bytes);
+	/* A SEND or WRITE of one SGE takes what take_rest() does in a few instructions. */
+	if (plx_unlikely((slot->op != PLX_WR_SEND && slot->op != PLX_WR_WRITE) ||
+			 slot->flags & ~(PLX_WR_FLAGS_COMMON & ~PLX_WR_INLINE) || slot->sges != 1 ||
+			 qp->caps.sq_sges < 1))
+		return post_unusual(qp, slot, wqe, spill);
+	slot->sge[0] = wqe->sge[0];
+	copied(slot);
+	if (plx_unlikely(slot->sge[0].length > PLX_MESSAGE_MAX))
+		return PLX_TOO_LONG;
+	plx_rc_sq_commit(qp, slot->sge[0].length);
 	return PLX_OK;
 }
 

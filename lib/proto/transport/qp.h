@@ -222,7 +222,8 @@ struct plx_rc {
 	struct plx_key_memo memo;
 	struct recv_entry recv;
 	struct plx_rc_counters counters;
-	uint32_t *ahs; /* datagrams: number of entries that use each handle; NULL: not counted */
+	struct plx_ud_ah *ahs; /* datagrams: [ah_count] as plx_ud_ids; NULL: no datagrams */
+	uint32_t ah_count;
 };
 
 /* Datagram queue pair: the queues of a connected one, whose fields about the peer are not used. */
@@ -236,6 +237,11 @@ struct plx_ud {
 size_t qp_bytes(const struct plx_rc_caps *caps, size_t head);
 struct plx_rc *qp_init(void *memory, size_t head, const struct plx_rc_caps *caps,
 		       const struct plx_rc_ids *ids);
+/* Copy an entry, of which no word is read twice, to the end of the send queue, and judge the copy.
+ * It is not posted yet: the place is the next entry's if nobody commits it.
+ * @param bytes [out] of the message */
+enum plx_status qp_take(struct plx_rc *qp, const struct plx_wqe *wqe, const void *spill,
+			uint64_t *bytes) PLX_MUST_CHECK;
 
 /* P_Keys match if their low 15 bits are equal and at least one is a full member's. */
 static inline bool

@@ -82,6 +82,7 @@ plx_ud_init(void *memory, const struct plx_rc_caps *caps, const struct plx_ud_id
 	PLX_ASSERT(plx_ud_bytes(caps) > 0);
 	qp_init(memory, sizeof(*ud), caps, &base);
 	ud->base.ahs = ids->ahs;
+	ud->base.ah_count = ids->ah_count;
 	ud->qkey = ids->qkey;
 	return ud;
 }
@@ -111,45 +112,37 @@ plx_ud_modify(struct plx_ud *ud, enum plx_qp_state to, const struct plx_ud_attr 
 
 /* ---- sending ---- */
 
-/* Too many SGEs or a missing spill are left for plx_rc_post_send() to refuse. */
-static uint64_t
-message_bytes(const struct plx_rc *qp, const struct plx_wqe *wqe, const void *spill)
-{
-	const struct plx_sge *more = spill;
-	uint64_t bytes = 0;
-
-	if (wqe->flags & PLX_WR_INLINE)
-		return wqe->inline_bytes;
-	for (uint32_t i = 0; i < wqe->sges && i < qp->caps.sq_sges; i++) {
-		if (i < PLX_WQE_SGES)
-			bytes += wqe->sge[i].length;
-		else if (more != NULL)
-			bytes += more[i - PLX_WQE_SGES].length;
-	}
-	return bytes;
-}
-
 static bool
 is_open(const struct plx_rc *qp)
 {
 	return qp->state == PLX_QP_RTS || qp->state == PLX_QP_SQD;
 }
 
+/* May an entry of this QP name the handle? */
+static bool
+is_own(const struct plx_rc *qp, uint32_t ah)
+{
+	return qp->ahs == NULL ||
+	       (ah < qp->ah_count && qp->ahs[ah].domain.id == qp->asker.domain.id);
+}
+
 enum plx_status
-plx_ud_post_send(struct plx_ud *ud, const struct plx_wqe *wqe, const void *spill)
+plx_ud_post_send(struct plx_ud *ud, const struct plx_wqe *posted, const void *spill)
 {
 	struct plx_rc *qp = &ud->base;
-	enum plx_status status;
+	const struct plx_wqe *wqe = sq_wqe(qp, qp->req.tail);
+	uint64_t bytes;
+	enum plx_status status = qp_take(qp, posted, spill, &bytes);
 
+	if (status != PLX_OK)
+		return status;
 	if ((wqe->op != PLX_WR_SEND && wqe->op != PLX_WR_SEND_IMM) ||
-	    wqe->remote_qpn > PLX_PSN_MASK)
+	    wqe->remote_qpn > PLX_PSN_MASK || !is_own(qp, wqe->ah))
 		return PLX_INVALID;
-	if (is_open(qp) && message_bytes(qp, wqe, spill) > qp->mtu)
+	if (is_open(qp) && bytes > qp->mtu)
 		return PLX_TOO_LONG;
-	status = plx_rc_post_send(qp, wqe, spill);
-	if (status == PLX_OK && qp->ahs)
-		qp->ahs[wqe->ah]++;
-	return status;
+	plx_ud_sq_commit(ud, (uint32_t)bytes);
+	return PLX_OK;
 }
 
 void
@@ -158,7 +151,7 @@ plx_ud_sq_commit(struct plx_ud *ud, uint32_t bytes)
 	struct plx_rc *qp = &ud->base;
 
 	if (qp->ahs)
-		qp->ahs[sq_wqe(qp, qp->req.tail)->ah]++;
+		qp->ahs[sq_wqe(qp, qp->req.tail)->ah].posted++;
 	plx_rc_sq_commit(qp, bytes);
 }
 
@@ -199,7 +192,7 @@ sent(struct plx_rc *qp, const struct plx_wqe *wqe, uint32_t bytes)
 	struct requester *req = &qp->req;
 
 	if (qp->ahs)
-		qp->ahs[wqe->ah]--;
+		qp->ahs[wqe->ah].posted--;
 	req->next = plx_psn_add(req->next, 1);
 	req->una = req->high = req->next;
 	req->cursor++;

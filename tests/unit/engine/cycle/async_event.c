@@ -179,9 +179,9 @@ with_a_full_ring_no_kind_of_event_waits_for_ever_behind_another(void **state)
 		;
 	for (uint32_t cycle = 0; cycle < 10; cycle++) {
 		(void)fill(a->engine);
-		engine_raise_event(a->engine, a->qp, &raised);
+		engine_raise_event(a->engine, a->qp->back, &raised);
 		if (cycle == 0)
-			engine_raise_srq_event(a->engine, a->srq);
+			engine_raise_srq_event(a->engine, a->srq->back);
 		assert_true(plx_engine_next_async_event(a->engine, &event));
 		pair_run(&pair, 1);
 	}

@@ -65,7 +65,7 @@ a_queue_is_armed_after_the_barrier_was_taken_away(void **state)
 	(void)state;
 	pair_open(&pair, false);
 	pair_connect(&pair, 16);
-	assert_false(atomic_load(&b->recv_cq->armable));
+	assert_false(atomic_load(&b->recv_cq->front->armable));
 	refuse_membarrier();
 	arm_and_receive();
 	assert_true(atomic_load(&b->recv_cq->arm_ready));
@@ -81,7 +81,7 @@ a_queue_made_without_the_barrier_is_looked_at_always(void **state)
 	(void)state;
 	pair_open(&pair, false);
 	pair_connect(&pair, 16);
-	assert_true(atomic_load(&b->recv_cq->armable));
+	assert_true(atomic_load(&b->recv_cq->front->armable));
 	assert_true(atomic_load(&b->recv_cq->arm_ready));
 	arm_and_receive();
 	pair_close(&pair);

@@ -35,9 +35,9 @@ produce(struct plx_cq *cq, uint64_t first, uint32_t n)
 
 	for (uint64_t i = first; i < first + n; i++) {
 		wc = (struct plx_wc){.wr_id = i, .status = PLX_WC_SUCCESS};
-		engine_cq_push(cq, &wc, 1);
+		engine_cq_push(cq->back, &wc, 1);
 	}
-	engine_cq_notify(cq);
+	engine_cq_notify(cq->back);
 }
 
 static void
@@ -69,7 +69,7 @@ resizing_keeps_the_entries(void **state)
 	pair_stop(&pair);
 	produce(cq, 6, 34);
 	consume(cq, 0, 7);
-	engine_cq_refill(cq);
+	engine_cq_refill(cq->back);
 	pair_start(&pair);
 	assert_int_equal(plx_cq_resize(cq, 32), PLX_BUSY);
 	assert_int_equal(plx_cq_resize(cq, 33), PLX_OK);
@@ -79,7 +79,7 @@ resizing_keeps_the_entries(void **state)
 	assert_false(view.overrun);
 	for (uint64_t out = 7; out < 40; out += 3) {
 		consume(cq, out, 3);
-		engine_cq_refill(cq);
+		engine_cq_refill(cq->back);
 	}
 	consume(cq, 40, 0);
 	destroy(cq);

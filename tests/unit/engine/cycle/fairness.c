@@ -314,13 +314,14 @@ a_doorbell_is_served_in_turn_wherever_its_slot_is(void **state)
 		open_ringers();
 		victim = qa[0];
 		for (uint32_t i = 0; i < PAIR_QPS; i++)
-			if (highest ? qa[i]->slot > victim->slot : qa[i]->slot < victim->slot)
+			if (highest ? qa[i]->back->slot > victim->back->slot
+				    : qa[i]->back->slot < victim->back->slot)
 				victim = qa[i];
 		for (uint32_t c = 0; c < 20; c++) {
 			ring_others(victim);
 			cycle();
 		}
-		assert_false(victim->sq.watched);
+		assert_false(victim->back->sq.watched);
 		ring(victim);
 		for (; sent_by(victim) == 0 && waited < 100; waited++) {
 			ring_others(victim);
@@ -341,10 +342,10 @@ serve_and_ring(uint32_t *times)
 	uint32_t served = 0;
 
 	for (uint32_t i = 0; i < PAIR_QPS; i++)
-		before[i] = plx_rc_sq_posted(qa[i]->rc);
+		before[i] = plx_rc_sq_posted(qa[i]->back->rc);
 	cycle();
 	for (uint32_t i = 0; i < PAIR_QPS; i++) {
-		if (plx_rc_sq_posted(qa[i]->rc) == before[i])
+		if (plx_rc_sq_posted(qa[i]->back->rc) == before[i])
 			continue;
 		served++;
 		times[i]++;
@@ -369,7 +370,7 @@ every_doorbell_is_served_once_before_any_is_served_twice(void **state)
 		assert_in_range(serve_and_ring(times), DOORBELLS_BURST, DOORBELLS_BURST + RECENT);
 		for (uint32_t i = 0; i < PAIR_QPS; i++) {
 			/* Into these rings each cycle looks without a doorbell, and for so long. */
-			if (qa[i]->sq.watched)
+			if (qa[i]->back->sq.watched)
 				continue;
 			least = times[i] < least ? times[i] : least;
 			most = times[i] > most ? times[i] : most;

@@ -137,7 +137,7 @@ scene_open(bool shared)
 		PLX_ASSERT(spares < PLX_COUNT_OF(spare));
 		join_next(&spare[spares][0], &spare[spares][1], &options);
 		spares++;
-	} while (spare[spares - 1][0]->sq.doorbell != mine->sq.doorbell);
+	} while (spare[spares - 1][0]->sq.doorbell.word != mine->sq.doorbell.word);
 	other = spare[spares - 1][0];
 	other_peer = spare[spares - 1][1];
 	for (uint32_t i = 0; i + 1 < spares; i++) {
@@ -296,7 +296,7 @@ prepare(enum before before)
 	case WATCHED:
 		assert_int_equal(write_by(mine, 1), PLX_OK);
 		assert_int_equal(count_done(my_cq, 1, SOON), 1);
-		assert_true(atomic_load(&mine->sq.watched));
+		assert_true(mine->back->sq.watched);
 		break;
 	case BURST:
 		for (uint32_t i = 0; i < POSTS_BURST; i++)
@@ -488,7 +488,7 @@ a_first_arming_beside_a_held_delivery_is_told_once(void **state)
 		scene_open(false);
 		a->qp = mine;
 		b->qp = peer;
-		assert_false(atomic_load(&my_cq->armable));
+		assert_false(atomic_load(&my_cq->front->armable));
 		assert_int_equal(pair_recv(a, 9, 0, 64), PLX_OK);
 		assert_int_equal(pair_send(b, 1, 0, 8, 0), PLX_OK);
 		assert_true(hold(&held));
@@ -525,13 +525,13 @@ what_is_left_in_a_ring_that_is_watched_no_longer_is_served(void **state)
 		assert_int_equal(write_by(qp[i][0], 1), PLX_OK);
 		assert_int_equal(count_done(a->send_cq, 1, SOON), 1);
 	}
-	assert_true(atomic_load(&qp[0][0]->sq.watched));
+	assert_true(qp[0][0]->back->sq.watched);
 	pair.now += 2 * WATCH_NS;
 	for (uint32_t i = 0; i < 4 * POSTS_BURST; i++)
 		assert_int_equal(write_by(qp[0][0], 2), PLX_OK);
 	assert_int_equal(write_by(qp[RECENT][0], 3), PLX_OK);
 	run(1);
-	assert_false(atomic_load(&qp[0][0]->sq.watched));
+	assert_false(qp[0][0]->back->sq.watched);
 	assert_int_equal(count_done(a->send_cq, 2, 4 * SOON), 4 * POSTS_BURST);
 	pair_start(&pair);
 	for (uint32_t i = 0; i <= RECENT; i++)

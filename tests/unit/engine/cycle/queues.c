@@ -136,7 +136,7 @@ reset_forgets_what_is_in_the_ring_and_behind_it(void **state)
 	assert_int_equal(plx_engine_qp_modify(b->qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
 	assert_int_equal(plx_engine_qp_modify(b->qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
 	pair_stop(&pair);
-	assert_int_equal(b->qp->own.fetched, 50);
+	assert_int_equal(b->qp->back->own.fetched, 50);
 	for (uint32_t i = 0; i < 64; i++)
 		assert_int_equal(pair_recv(b, 100 + i, 0, 8), PLX_OK);
 	assert_int_equal(pair_recv(b, 200, 0, 8), PLX_FULL);
@@ -162,16 +162,16 @@ the_ring_is_looked_into_only_when_the_queue_is_low(void **state)
 		assert_int_equal(pair_recv(b, i, 0, 8), PLX_OK);
 	assert_int_equal(pair_send(a, 0, 0, 8, 0), PLX_OK);
 	pair_run(&pair, 10);
-	assert_int_equal(b->qp->own.fetched, 100);
+	assert_int_equal(b->qp->back->own.fetched, 100);
 	assert_int_equal(pair_recv(b, 100, 0, 8), PLX_OK);
 	for (uint32_t i = 1; i < 60; i++)
 		assert_int_equal(pair_send(a, i, 0, 8, 0), PLX_OK);
 	pair_run(&pair, 20);
-	assert_int_equal(b->qp->own.fetched, 100);
+	assert_int_equal(b->qp->back->own.fetched, 100);
 	for (uint32_t i = 60; i < 101; i++)
 		assert_int_equal(pair_send(a, i, 0, 8, 0), PLX_OK);
 	pair_run(&pair, 20);
-	fetched = b->qp->own.fetched;
+	fetched = b->qp->back->own.fetched;
 	assert_int_equal(fetched, 101);
 	for (uint32_t i = 0; i < 101; i++) {
 		assert_int_equal(plx_engine_cq_poll(b->recv_cq, wc, 1), 1);
@@ -319,15 +319,15 @@ a_shared_queue_is_counted_once_in_a_completion_queue(void **state)
 	pair_start(&pair);
 	for (uint32_t i = 0; i < MANY; i++)
 		more[i] = pair_qp(&pair, 1, &options);
-	assert_int_equal(atomic_load(&b->recv_cq->reserve), DEPTH);
-	assert_int_equal(atomic_load(&b->send_cq->reserve), (MANY + 1) * DEPTH);
+	assert_int_equal(atomic_load(&b->recv_cq->back->reserve), DEPTH);
+	assert_int_equal(atomic_load(&b->send_cq->back->reserve), (MANY + 1) * DEPTH);
 	for (uint32_t i = 0; i < MANY; i++)
 		assert_int_equal(plx_engine_qp_destroy(more[i]), PLX_OK);
-	assert_int_equal(atomic_load(&b->recv_cq->reserve), DEPTH);
+	assert_int_equal(atomic_load(&b->recv_cq->back->reserve), DEPTH);
 	assert_int_equal(plx_engine_qp_destroy(b->qp), PLX_OK);
 	b->qp = NULL;
-	assert_int_equal(atomic_load(&b->recv_cq->reserve), 0);
-	assert_int_equal(atomic_load(&b->send_cq->reserve), 0);
+	assert_int_equal(atomic_load(&b->recv_cq->back->reserve), 0);
+	assert_int_equal(atomic_load(&b->send_cq->back->reserve), 0);
 	pair_stop(&pair);
 	pair_close(&pair);
 }

@@ -224,10 +224,10 @@ what_was_posted_can_leave_between_two_cycles(void **state)
 	pair_run(&pair, 10);
 	c = plx_engine_counters(a->engine);
 	was = *c;
-	assert_int_equal(engine_sq_in_flight(&a->qp->sq), 0);
+	assert_int_equal(engine_sq_in_flight(&a->qp->back->sq), 0);
 	memset(a->memory, 0xa5, 100);
 	assert_int_equal(pair_write(a, b, 7, 0, 100, 0), PLX_OK);
-	assert_int_equal(engine_sq_in_flight(&a->qp->sq), 1);
+	assert_int_equal(engine_sq_in_flight(&a->qp->back->sq), 1);
 	assert_int_equal(c->tx_packets, was.tx_packets);
 	plx_engine_send(a->engine, plx_clock_ns());
 	assert_int_equal(c->tx_packets, was.tx_packets + 1);
@@ -240,7 +240,7 @@ what_was_posted_can_leave_between_two_cycles(void **state)
 	assert_memory_equal(a->memory, b->memory, 100);
 	assert_int_equal(pair_reap(&pair, a->send_cq, &wc, 1, 2000), 1);
 	assert_int_equal(wc.wr_id, 7);
-	assert_int_equal(engine_sq_in_flight(&a->qp->sq), 0);
+	assert_int_equal(engine_sq_in_flight(&a->qp->back->sq), 0);
 	assert_int_equal(plx_engine_qp_counters(a->qp)->requests_resent, 0);
 	pair_close(&pair);
 }

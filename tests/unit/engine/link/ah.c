@@ -380,6 +380,7 @@ static void
 a_flushed_or_forgotten_request_does_not_need_its_way(void **state)
 {
 	struct ah_table *ah_table;
+	uint32_t number;
 	struct plx_ah *ah;
 	struct pair pair;
 	struct tap tap;
@@ -394,8 +395,9 @@ a_flushed_or_forgotten_request_does_not_need_its_way(void **state)
 		pair_start(&pair);
 		assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_SQD, NULL, NULL), PLX_OK);
 		assert_int_equal(send_one(&pair, ah, 0), PLX_OK);
+		number = ah->number;
 		assert_int_equal(plx_link_ah_destroy(ah), PLX_OK);
-		assert_int_equal(ah_table->uses[ah->head.number], 1);
+		assert_int_equal(ah_table->uses[number].posted, 1);
 		if (how == 0)
 			assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_ERROR, NULL, NULL),
 					 PLX_OK);
@@ -409,7 +411,7 @@ a_flushed_or_forgotten_request_does_not_need_its_way(void **state)
 		}
 		pair_stop(&pair);
 		pair_run(&pair, 10);
-		assert_int_equal(ah_table->uses[ah->head.number], 0);
+		assert_int_equal(ah_table->uses[number].posted, 0);
 		assert_int_equal(length(&ah_table->free), PLX_ENGINE_AHS_MAX);
 	}
 	pair_close(&pair);

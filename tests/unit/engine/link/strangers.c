@@ -344,8 +344,8 @@ look(struct state *out)
 	struct pair_side *b = &pair.side[1];
 
 	memset(out, 0, sizeof(*out));
-	plx_rc_query(b->qp->rc, &out->view[0]);
-	plx_rc_query(ud[1]->rc, &out->view[1]);
+	plx_rc_query(b->qp->back->rc, &out->view[0]);
+	plx_rc_query(ud[1]->back->rc, &out->view[1]);
 	out->qp[0] = *plx_engine_qp_counters(b->qp);
 	out->qp[1] = *plx_engine_qp_counters(ud[1]);
 	out->net = *plx_net_counters(b->net);
@@ -555,7 +555,7 @@ is_fast(const struct frame *frame)
 {
 	size_t ip_bytes;
 
-	return plx_frame_flow_matches(&pair.side[1].qp->from_peer, frame->bytes, frame->len,
+	return plx_frame_flow_matches(&pair.side[1].qp->back->from_peer, frame->bytes, frame->len,
 				      &ip_bytes);
 }
 

@@ -12,10 +12,11 @@
 #include "test.h"
 
 /* The engine that the queues know. */
-static uint64_t spilled, overruns, notifications;
+static uint64_t spilled, overruns, notifications, forged;
 static struct engine_queues queues = {.cq_spilled = &spilled,
 				      .cq_overruns = &overruns,
 				      .notifications = &notifications,
+				      .rings_forged = &forged,
 				      .socket = -1};
 
 static struct plx_cq *
@@ -23,19 +24,30 @@ make(uint32_t depth, bool strict)
 {
 	const struct plx_engine_cq_config config = {
 		.depth = depth, .strict = strict, .cookie = 0xc0};
+	struct engine_cq *back = NULL;
 	struct plx_cq *cq = NULL;
 
-	assert_int_equal(engine_cq_create(&queues, &config, &cq), PLX_OK);
+	assert_int_equal(engine_cq_create(&queues, &config, &back), PLX_OK);
+	assert_int_equal(cq_open(back, &config, &cq), PLX_OK);
 	return cq;
+}
+
+static void
+destroy_back(struct engine_cq *back)
+{
+	plx_list_remove(&back->spilled_link);
+	plx_list_remove(&back->broken_link);
+	plx_list_remove(&back->async_event_link);
+	engine_cq_free(back);
 }
 
 static void
 destroy(struct plx_cq *cq)
 {
-	plx_list_remove(&cq->spilled_link);
-	plx_list_remove(&cq->broken_link);
-	plx_list_remove(&cq->async_event_link);
-	engine_cq_free(cq);
+	struct engine_cq *back = cq->back;
+
+	cq_close(cq);
+	destroy_back(back);
 }
 
 /* The engine's part: `n` entries, numbered on from `first`. They can be polled, but nobody has
@@ -48,14 +60,14 @@ put_as(struct plx_cq *cq, uint64_t first, uint32_t n, uint8_t status, uint8_t fl
 	assert_true(n <= 64);
 	for (uint32_t i = 0; i < n; i++)
 		wc[i] = (struct plx_wc){.wr_id = first + i, .status = status, .flags = flags};
-	engine_cq_push(cq, wc, n);
+	engine_cq_push(cq->back, wc, n);
 }
 
 static void
 produce_as(struct plx_cq *cq, uint64_t first, uint32_t n, uint8_t status, uint8_t flags)
 {
 	put_as(cq, first, n, status, flags);
-	engine_cq_notify(cq);
+	engine_cq_notify(cq->back);
 }
 
 static void
@@ -90,11 +102,11 @@ arm(struct plx_cq *cq, uint32_t kinds)
 static void
 give_room(struct plx_cq *cq, uint32_t more)
 {
-	uint32_t room = engine_cq_spare_room(cq, 7, more);
+	uint32_t room = engine_cq_spare_room(cq->back, 7, more);
 	struct plx_wc *spare = plx_heap_queue(room * sizeof(*spare), -1);
 
 	assert_non_null(spare);
-	assert_int_equal(engine_cq_grow(cq, 7, more, &spare, room), PLX_OK);
+	assert_int_equal(engine_cq_grow(cq->back, 7, more, &spare, room), PLX_OK);
 	plx_heap_free(spare);
 }
 
@@ -110,18 +122,18 @@ what_the_ring_cannot_hold_waits_behind_it_in_order(void **state)
 
 		produce(cq, in, n);
 		in += n;
-		assert_int_equal(plx_list_empty(&cq->spilled_link), in - out <= 7);
-		assert_int_equal(engine_cq_unreaped(cq), in - out);
+		assert_int_equal(plx_list_empty(&cq->back->spilled_link), in - out <= 7);
+		assert_int_equal(engine_cq_unreaped(cq->back), in - out);
 		while (out < in) {
 			uint32_t part = in - out < 5 ? (uint32_t)(in - out) : 5;
 
 			consume(cq, out, part);
 			out += part;
-			if (!plx_list_empty(&cq->spilled_link))
-				engine_cq_refill(cq);
+			if (!plx_list_empty(&cq->back->spilled_link))
+				engine_cq_refill(cq->back);
 		}
 		consume(cq, out, 0);
-		assert_true(plx_list_empty(&cq->spilled_link));
+		assert_true(plx_list_empty(&cq->back->spilled_link));
 	}
 	assert_true(spilled > 100);
 	assert_int_equal(overruns, 0);
@@ -154,9 +166,9 @@ a_peek_shows_what_a_poll_would_take(void **state)
 				out + i);
 		wrapped += span.first < n;
 		/* nothing is consumed yet */
-		assert_int_equal(engine_cq_unreaped(cq), n);
+		assert_int_equal(engine_cq_unreaped(cq->back), n);
 		plx_cq_release(cq, &span);
-		assert_int_equal(engine_cq_unreaped(cq), 0);
+		assert_int_equal(engine_cq_unreaped(cq->back), 0);
 		out += n;
 	}
 	assert_true(wrapped > 5);
@@ -180,19 +192,19 @@ growing_keeps_what_waits(void **state)
 	give_room(cq, 20);
 	produce(cq, 0, 15);
 	consume(cq, 0, 5);
-	engine_cq_refill(cq);
+	engine_cq_refill(cq->back);
 	produce(cq, 15, 5);
 	/* Without a spare nothing changes, and with one that is too small. */
-	assert_int_equal(engine_cq_grow(cq, 7, 100, &spare, 0), PLX_AGAIN);
+	assert_int_equal(engine_cq_grow(cq->back, 7, 100, &spare, 0), PLX_AGAIN);
 	spare = plx_heap_queue(30 * sizeof(*spare), -1);
-	assert_int_equal(engine_cq_grow(cq, 7, 100, &spare, 30), PLX_AGAIN);
+	assert_int_equal(engine_cq_grow(cq->back, 7, 100, &spare, 30), PLX_AGAIN);
 	plx_heap_free(spare);
-	assert_int_equal(atomic_load(&cq->reserve), 20);
+	assert_int_equal(atomic_load(&cq->back->reserve), 20);
 	give_room(cq, 100);
 	produce(cq, 20, 60);
 	for (uint64_t out = 5; out < 80; out += 3) {
 		consume(cq, out, 3);
-		engine_cq_refill(cq);
+		engine_cq_refill(cq->back);
 	}
 	consume(cq, 80, 0);
 	destroy(cq);
@@ -205,7 +217,7 @@ a_queue_of_no_depth_or_too_much_is_refused(void **state)
 		MANY = 32
 	};
 	struct plx_engine_cq_config config = {.depth = 0};
-	struct plx_cq *many[MANY] = {NULL};
+	struct engine_cq *many[MANY] = {NULL};
 	enum plx_status status = PLX_OK;
 	int n = 0;
 	(void)state;
@@ -220,7 +232,7 @@ a_queue_of_no_depth_or_too_much_is_refused(void **state)
 	assert_int_equal(status, PLX_OK);
 	assert_int_equal(n, MANY);
 	while (n-- > 0)
-		destroy(many[n]);
+		destroy_back(many[n]);
 }
 
 /* ---- overrun ---- */
@@ -259,13 +271,34 @@ a_queue_that_is_not_strict_overruns_when_no_place_is_left(void **state)
 	uint32_t room;
 	(void)state;
 	give_room(cq, 20);
-	room = 7 + cq->spill_room;
+	room = 7 + cq->back->spill_room;
 	assert_true(room >= 20);
 	for (uint32_t i = 0; i < room; i++)
 		produce(cq, i, 1);
-	assert_false(atomic_load(&cq->overrun));
+	assert_false(cq->back->overrun);
 	produce(cq, room, 1);
-	assert_true(atomic_load(&cq->overrun));
+	assert_true(cq->back->overrun);
+	destroy(cq);
+}
+
+/* A program can write anything there. */
+static void
+a_queue_whose_index_was_forged_overruns(void **state)
+{
+	struct plx_cq *cq = make(7, false);
+	uint64_t before = overruns;
+
+	(void)state;
+	give_room(cq, 20);
+	forged = 0;
+	produce(cq, 0, 7);
+	cq->ring->cons.tail -= 1000;
+	produce(cq, 7, 1);
+	assert_int_equal(forged, 1);
+	assert_int_equal(overruns, before + 1);
+	assert_true(plx_list_empty(&cq->back->spilled_link));
+	produce(cq, 8, 1);
+	assert_int_equal(forged, 1);
 	destroy(cq);
 }
 
@@ -379,12 +412,12 @@ an_entry_fires_what_was_armed_before_it_though_it_was_polled_first(void **state)
 	consume(cq, 0, 1);
 	/* Armed after that entry was polled, and armed a second time. */
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED), 0);
-	engine_cq_notify(cq);
+	engine_cq_notify(cq->back);
 	assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_SOLICITED);
 	put_as(cq, 1, 1, PLX_WC_SUCCESS, 0);
 	consume(cq, 1, 1);
 	assert_int_equal(plx_cq_get_event(cq), 0);
-	engine_cq_notify(cq);
+	engine_cq_notify(cq->back);
 	assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
 	/* Nothing is left armed, and nothing is news. */
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED), 0);
@@ -399,7 +432,7 @@ an_entry_that_was_polled_before_arming_is_no_news(void **state)
 	put_as(cq, 0, 2, PLX_WC_FLUSHED, 0);
 	consume(cq, 0, 2);
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED), 0);
-	engine_cq_notify(cq);
+	engine_cq_notify(cq->back);
 	assert_int_equal(plx_cq_get_event(cq), 0);
 	produce_as(cq, 2, 1, PLX_WC_FLUSHED, 0);
 	assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED);
@@ -436,7 +469,7 @@ entries_behind_the_ring_are_told_of_when_they_can_be_taken(void **state)
 	consume(cq, 0, 7);
 	consume(cq, 7, 0);
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), 0);
-	engine_cq_refill(cq);
+	engine_cq_refill(cq->back);
 	assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
 	consume(cq, 7, 3);
 	/* The same with an error that had to wait. */
@@ -444,7 +477,7 @@ entries_behind_the_ring_are_told_of_when_they_can_be_taken(void **state)
 	produce_as(cq, 18, 1, PLX_WC_FLUSHED, 0);
 	consume(cq, 10, 7);
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_SOLICITED), 0);
-	engine_cq_refill(cq);
+	engine_cq_refill(cq->back);
 	assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_SOLICITED);
 	destroy(cq);
 }
@@ -453,8 +486,9 @@ entries_behind_the_ring_are_told_of_when_they_can_be_taken(void **state)
 static void
 age(struct plx_cq *cq, uint64_t entries)
 {
-	cq->made = entries;
-	atomic_store(&cq->produced, entries);
+	cq->back->made = entries;
+	atomic_store(&cq->front->produced, entries);
+	cq->back->ring.index = cq->back->ring.limit = (uint32_t)entries;
 	cq->ring->prod.head = cq->ring->prod.tail = (uint32_t)entries;
 	cq->ring->cons.head = cq->ring->cons.tail = (uint32_t)entries;
 }
@@ -551,6 +585,7 @@ main(void)
 		TEST(a_queue_of_no_depth_or_too_much_is_refused),
 		TEST(a_strict_queue_overruns_at_its_depth_and_tells_all),
 		TEST(a_queue_that_is_not_strict_overruns_when_no_place_is_left),
+		TEST(a_queue_whose_index_was_forged_overruns),
 		TEST(it_starts_unarmed_and_fires_once),
 		TEST(entries_before_the_first_arm_are_news),
 		TEST(entries_that_were_told_of_do_not_fire_again_though_unread),

@@ -7,6 +7,7 @@
 
 #include "eal.h"
 #include "plx_engine_eq.h"
+#include "plx_eq_front.h"
 #include "test.h"
 
 enum {
@@ -14,7 +15,8 @@ enum {
 };
 
 static const struct engine_queues queues = {.socket = -1};
-static struct engine_eq eq;
+static struct engine_eq back;
+static struct eq eq;
 
 /* 12 bytes, as no other queue has them. */
 struct event {
@@ -26,15 +28,18 @@ set_up(void **state)
 {
 	(void)state;
 	test_eal_start();
-	return engine_eq_init(&eq, &queues, DEPTH, sizeof(struct event)) == PLX_OK ? 0 : -1;
+	if (engine_eq_init(&back, &queues, DEPTH, sizeof(struct event)) != PLX_OK)
+		return -1;
+	eq_open(&eq, &back);
+	return 0;
 }
 
 static int
 tear_down(void **state)
 {
 	(void)state;
-	engine_eq_free(&eq);
-	engine_eq_free(&eq);
+	engine_eq_free(&back);
+	engine_eq_free(&back);
 	return 0;
 }
 
@@ -43,7 +48,7 @@ push(uint32_t number)
 {
 	const struct event event = {number, {~number, number + 1}};
 
-	return engine_eq_push(&eq, &event);
+	return engine_eq_push(&back, &event);
 }
 
 static void
@@ -51,7 +56,7 @@ expect(uint32_t number)
 {
 	struct event event;
 
-	assert_true(engine_eq_pop(&eq, &event));
+	assert_true(eq_pop(&eq, &event));
 	assert_int_equal(event.number, number);
 	assert_int_equal(event.more[0], ~number);
 	assert_int_equal(event.more[1], number + 1);
@@ -73,7 +78,7 @@ events_come_in_order_and_what_has_no_room_is_refused(void **state)
 
 	(void)state;
 	for (int lap = 0; lap < 5; lap++) {
-		while (engine_eq_has_room(&eq))
+		while (engine_eq_has_room(&back))
 			assert_true(push(in++));
 		assert_int_equal(in - out, DEPTH);
 		assert_false(push(in));
@@ -82,7 +87,7 @@ events_come_in_order_and_what_has_no_room_is_refused(void **state)
 	}
 	while (out < in)
 		expect(out++);
-	assert_false(engine_eq_pop(&eq, &event));
+	assert_false(eq_pop(&eq, &event));
 }
 
 static void
@@ -94,20 +99,20 @@ the_descriptor_is_readable_while_there_is_an_event(void **state)
 	(void)state;
 	/* Also created for events that came before it. */
 	assert_true(push(1));
-	fd = engine_eq_fd(&eq);
+	fd = eq_fd(&eq);
 	assert_true(fd >= 0);
-	assert_int_equal(engine_eq_fd(&eq), fd);
+	assert_int_equal(eq_fd(&eq), fd);
 	assert_true(readable(fd));
 	assert_true(push(2));
 	expect(1);
 	assert_true(readable(fd));
 	expect(2);
-	assert_false(engine_eq_pop(&eq, &event));
+	assert_false(eq_pop(&eq, &event));
 	assert_false(readable(fd));
 	assert_true(push(3));
 	assert_true(readable(fd));
 	expect(3);
-	assert_false(engine_eq_pop(&eq, &event));
+	assert_false(eq_pop(&eq, &event));
 	assert_false(readable(fd));
 }
 

@@ -13,9 +13,11 @@ enum {
 };
 
 /* The engine that the queues know. */
-static uint64_t posts_refused;
-static struct engine_queues queues = {.posts_refused = &posts_refused, .socket = -1};
+static uint64_t posts_refused, rings_forged;
+static struct engine_queues queues = {
+	.posts_refused = &posts_refused, .rings_forged = &rings_forged, .socket = -1};
 
+static struct engine_srq *back;
 static struct plx_srq *srq;
 
 static int
@@ -25,15 +27,20 @@ set_up(void **state)
 
 	(void)state;
 	test_eal_start();
-	posts_refused = 0;
-	return engine_srq_create(&queues, &config, &srq) == PLX_OK ? 0 : -1;
+	posts_refused = rings_forged = 0;
+	plx_list_init(&queues.broken_rqs);
+	return engine_srq_create(&queues, &config, &back) == PLX_OK &&
+			       srq_open(back, &config, &srq) == PLX_OK
+		       ? 0
+		       : -1;
 }
 
 static int
 tear_down(void **state)
 {
 	(void)state;
-	engine_srq_free(srq);
+	srq_close(srq);
+	engine_srq_free(back);
 	return atomic_load(&queues.users) == 0 ? 0 : -1;
 }
 
@@ -62,8 +69,8 @@ no_more_than_the_depth_are_posted_until_places_are_free(void **state)
 	assert_int_equal(post(1, 1, &status), 0);
 	assert_int_equal(status, PLX_FULL);
 	/* In the transport, but no message has used one. */
-	assert_int_equal(engine_rq_fetch(&srq->queue), DEPTH);
-	engine_rq_publish_now(&srq->queue);
+	assert_int_equal(engine_rq_fetch(&back->queue), DEPTH);
+	engine_rq_publish_now(&back->queue);
 	assert_int_equal(post(1, 1, &status), 0);
 	assert_int_equal(status, PLX_FULL);
 }
@@ -89,15 +96,15 @@ the_ring_is_looked_into_when_the_queue_behind_it_runs_low(void **state)
 
 	(void)state;
 	assert_int_equal(post(2, 1, &status), 2);
-	engine_rq_feed(&srq->queue);
-	assert_int_equal(plx_rq_count(srq->queue.rq), 2);
-	srq->queue.low = 2;
+	engine_rq_feed(&back->queue);
+	assert_int_equal(plx_rq_count(back->queue.rq), 2);
+	back->queue.low = 2;
 	assert_int_equal(post(2, 1, &status), 2);
-	engine_rq_feed(&srq->queue);
-	assert_int_equal(plx_rq_count(srq->queue.rq), 2);
-	srq->queue.low = 3;
-	engine_rq_feed(&srq->queue);
-	assert_int_equal(plx_rq_count(srq->queue.rq), 4);
+	engine_rq_feed(&back->queue);
+	assert_int_equal(plx_rq_count(back->queue.rq), 2);
+	back->queue.low = 3;
+	engine_rq_feed(&back->queue);
+	assert_int_equal(plx_rq_count(back->queue.rq), 4);
 }
 
 static void
@@ -109,7 +116,7 @@ too_many_sges_are_refused_when_posted(void **state)
 	assert_int_equal(post(1, SGES + 1, &status), 0);
 	assert_int_equal(status, PLX_TOO_MANY_SGES);
 	assert_int_equal(post(1, SGES, &status), 1);
-	assert_int_equal(engine_rq_fetch(&srq->queue), 1);
+	assert_int_equal(engine_rq_fetch(&back->queue), 1);
 	assert_int_equal(posts_refused, 0);
 }
 
@@ -130,12 +137,30 @@ what_was_changed_in_the_ring_is_refused_when_it_arrives(void **state)
 		slot->sges = bad[i];
 	}
 	plx_ring_release(srq->queue.ring, 0);
-	assert_int_equal(engine_rq_fetch(&srq->queue), 5);
-	assert_int_equal(plx_rq_count(srq->queue.rq), 2);
+	assert_int_equal(engine_rq_fetch(&back->queue), 5);
+	assert_int_equal(plx_rq_count(back->queue.rq), 2);
 	assert_int_equal(posts_refused, PLX_COUNT_OF(bad));
 	/* Their places are free at once. */
-	engine_rq_publish_now(&srq->queue);
+	engine_rq_publish_now(&back->queue);
 	assert_int_equal(post(DEPTH, 1, &status), DEPTH - 2);
+}
+
+static void
+a_forged_index_is_reported_once(void **state)
+{
+	enum plx_status status;
+
+	(void)state;
+	assert_int_equal(post(1, 1, &status), 1);
+	srq->queue.ring->prod.tail += 1000;
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(engine_rq_fetch(&back->queue), 0);
+		assert_int_equal(rings_forged, 1);
+		assert_true(queues.broken_rqs.next == &back->queue.broken_link);
+	}
+	plx_list_remove(&back->queue.broken_link);
+	assert_int_equal(engine_rq_fetch(&back->queue), 0);
+	assert_true(plx_list_empty(&queues.broken_rqs));
 }
 
 static void
@@ -145,9 +170,9 @@ what_is_dropped_frees_its_places(void **state)
 
 	(void)state;
 	assert_int_equal(post(DEPTH, 1, &status), DEPTH);
-	engine_rq_drop(&srq->queue);
-	engine_rq_publish_now(&srq->queue);
-	assert_int_equal(engine_rq_fetch(&srq->queue), 0);
+	engine_rq_drop(&back->queue);
+	engine_rq_publish_now(&back->queue);
+	assert_int_equal(engine_rq_fetch(&back->queue), 0);
 	assert_int_equal(post(DEPTH, 1, &status), DEPTH);
 }
 
@@ -162,6 +187,7 @@ main(void)
 		TEST(the_ring_is_looked_into_when_the_queue_behind_it_runs_low),
 		TEST(too_many_sges_are_refused_when_posted),
 		TEST(what_was_changed_in_the_ring_is_refused_when_it_arrives),
+		TEST(a_forged_index_is_reported_once),
 		TEST(what_is_dropped_frees_its_places),
 	};
 

@@ -46,6 +46,21 @@ config_of(enum plx_ring_side producers, enum plx_ring_side consumers)
 					.consumers = consumers};
 }
 
+/* As plx_ring_untrusted_dequeue(), for marked entries. */
+static inline uint32_t
+dequeue_marked(struct plx_ring_untrusted *ring, uint32_t entry_bytes, uint32_t word_at,
+	       void *entries, uint32_t n)
+{
+	struct plx_ring_span span;
+	uint32_t got = plx_ring_untrusted_peek_marked(ring, entry_bytes, word_at, n, &span);
+
+	if (got > 0) {
+		plx_ring_copy(&span, entry_bytes, entries);
+		plx_ring_untrusted_release(ring, got);
+	}
+	return got;
+}
+
 /* A new ring that has already carried `age` entries; unmap_ring() frees it. */
 static inline struct rte_ring *
 shared_ring(const struct plx_ring_config *config, uint32_t age)

@@ -140,14 +140,20 @@ take(struct crew *crew, uint32_t *newest)
 static uint32_t
 take_copies(struct crew *crew, uint32_t *newest)
 {
+	struct plx_ring_span span;
 	struct entry entries[7];
-	uint32_t n = crew->marked
-			     ? plx_ring_untrusted_dequeue_marked(crew->consumer, sizeof(entries[0]),
-								 offsetof(struct entry, check),
-								 entries, 7)
-			     : plx_ring_untrusted_dequeue(crew->consumer, sizeof(entries[0]),
-							  entries, 7);
+	uint32_t n;
 
+	if (crew->marked) {
+		n = plx_ring_untrusted_peek_marked(crew->consumer, sizeof(entries[0]),
+						   offsetof(struct entry, check), 7, &span);
+		if (n > 0) {
+			plx_ring_copy(&span, sizeof(entries[0]), entries);
+			plx_ring_untrusted_release(crew->consumer, n);
+		}
+	} else {
+		n = plx_ring_untrusted_dequeue(crew->consumer, sizeof(entries[0]), entries, 7);
+	}
 	for (uint32_t i = 0; i < n; i++)
 		look_at(crew, &entries[i], newest);
 	return n;

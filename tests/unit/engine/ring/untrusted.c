@@ -76,8 +76,7 @@ get(struct pair *pair, uint32_t number, uint32_t n)
 			plx_ring_release(pair->shared, n);
 		}
 	} else if (pair->marked) {
-		n = plx_ring_untrusted_dequeue_marked(pair->consumer, sizeof(entries[0]), WORD_AT,
-						      entries, n);
+		n = dequeue_marked(pair->consumer, sizeof(entries[0]), WORD_AT, entries, n);
 	} else if (pair->copies) {
 		n = plx_ring_untrusted_dequeue(pair->consumer, sizeof(entries[0]), entries, n);
 	} else {

@@ -3,6 +3,8 @@
  * Sending datagrams: what may be posted, the packets, when requests complete, and what becomes of
  * them when the queue pair ends. Receiving is in tests/table/datagram.c. Start with open_qp().
  */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "test.h"
@@ -26,7 +28,7 @@ struct fixture {
 	void *qp_block, *rq_block;
 	struct plx_rq *rq;
 	struct plx_ud *ud;
-	uint32_t ahs[AHS];
+	struct plx_ud_ah ahs[AHS];
 	struct plx_actions out;
 };
 
@@ -50,7 +52,10 @@ open_qp(void)
 	ids.domain = f->domain;
 	ids.mem = f->mem;
 	ids.rq = f->rq;
+	for (uint32_t i = 0; i < AHS; i++)
+		f->ahs[i].domain = f->domain;
 	ids.ahs = f->ahs;
+	ids.ah_count = AHS;
 	f->qp_block = test_block(plx_ud_bytes(&caps));
 	f->ud = plx_ud_init(f->qp_block, &caps, &ids);
 	return f;
@@ -132,7 +137,7 @@ ahs_used(const struct fixture *f)
 	uint32_t sum = 0;
 
 	for (uint32_t i = 0; i < AHS; i++)
-		sum += f->ahs[i];
+		sum += f->ahs[i].posted;
 	return sum;
 }
 
@@ -150,7 +155,7 @@ a_datagram_leaves_in_one_packet_and_is_done(void **state)
 		uint32_t bytes = i * 255;
 
 		post(f, i, bytes);
-		assert_int_equal(f->ahs[i % AHS], 1);
+		assert_int_equal(f->ahs[i % AHS].posted, 1);
 		assert_int_equal(plx_rc_wake_ns(plx_ud_base(f->ud)), 0);
 		assert_int_equal(transmit(f, 1), 1);
 		assert_int_equal(f->out.count, 2);
@@ -295,10 +300,10 @@ an_entry_that_was_built_in_its_place_is_counted_too(void **state)
 	assert_non_null(place);
 	*place = note(f, 3, 12);
 	plx_ud_sq_commit(f->ud, 12);
-	assert_int_equal(f->ahs[3], 1);
+	assert_int_equal(f->ahs[3].posted, 1);
 	assert_int_equal(transmit(f, 1), 1);
 	assert_carries(f, emit_at(f, 0), f->arena);
-	assert_int_equal(f->ahs[3], 0);
+	assert_int_equal(f->ahs[3].posted, 0);
 	close_qp(f);
 }
 
@@ -324,6 +329,11 @@ a_refused_post_changes_nothing(void **state)
 		if (op != PLX_WR_SEND && op != PLX_WR_SEND_IMM)
 			REFUSED(op, (uint8_t)op, PLX_INVALID);
 	REFUSED(remote_qpn, 0x1000000, PLX_INVALID);
+	f->ahs[1].domain.id++; /* as another program's, or one that was closed */
+	REFUSED(ah, 1, PLX_INVALID);
+	f->ahs[1].domain = f->domain;
+	REFUSED(ah, AHS, PLX_INVALID);
+	REFUSED(ah, UINT32_MAX, PLX_INVALID);
 	REFUSED(flags, 0x10, PLX_INVALID);
 	REFUSED(sge[0].length, MTU + 1, PLX_TOO_LONG);
 	REFUSED(sge[0].length, UINT32_MAX, PLX_TOO_LONG);
@@ -344,6 +354,58 @@ a_refused_post_changes_nothing(void **state)
 }
 
 /* tests/fuzz/ud.c found that a number of SGEs, which inline data has no use for, hid its length. */
+/* As a program can do whose ring the entry lies in. */
+struct liar {
+	struct plx_wqe wqe;
+	atomic_bool stop;
+};
+
+static void *
+lie(void *arg)
+{
+	struct liar *liar = arg;
+	volatile struct plx_wqe *wqe = &liar->wqe;
+
+	for (uint32_t i = 0; !atomic_load_explicit(&liar->stop, memory_order_relaxed); i++) {
+		wqe->sges = i & 1 ? 1 : 255;
+		wqe->sge[0].length = i & 2 ? 8 : MTU + 1;
+		wqe->ah = i & 4 ? 3 : UINT32_MAX;
+		wqe->op = i & 8 ? PLX_WR_SEND : PLX_WR_REG;
+	}
+	return NULL;
+}
+
+/* Were a word read a second time after it was checked, the other value would show. */
+static void
+what_is_checked_is_what_is_sent_though_it_changes_meanwhile(void **state)
+{
+	struct fixture *f = open_qp();
+	struct liar liar = {.wqe = note(f, 3, 8)}; /* its handle is 3 */
+	uint32_t sent = 0, refused = 0;
+	pthread_t thread;
+
+	(void)state;
+	test_ud_bring(f->ud, PLX_QP_RTS, &usual);
+	assert_int_equal(pthread_create(&thread, NULL, lie, &liar), 0);
+	for (uint32_t i = 0; i < 30000000 && (sent < 20000 || refused < 20000); i++) {
+		if (plx_ud_post_send(f->ud, &liar.wqe, NULL) != PLX_OK) {
+			refused++;
+			continue;
+		}
+		assert_int_equal(f->ahs[3].posted, 1);
+		assert_int_equal(transmit(f, 1), 1);
+		assert_int_equal(emit_at(f, 0)->pkt.payload_bytes, 8);
+		assert_int_equal(emit_at(f, 0)->ah, 3);
+		sent++;
+	}
+	atomic_store(&liar.stop, true);
+	pthread_join(thread, NULL);
+	if (sent == 0 || refused == 0)
+		fail_msg("%u sent, %u refused", sent, refused);
+	assert_int_equal(ahs_used(f), 0);
+	close_qp(f);
+}
+
 static void
 inline_data_longer_than_the_path_mtu_is_refused_whatever_else_it_says(void **state)
 {
@@ -513,6 +575,7 @@ main(void)
 		cmocka_unit_test(a_full_queue_leaves_in_turns),
 		cmocka_unit_test(an_entry_that_was_built_in_its_place_is_counted_too),
 		cmocka_unit_test(a_refused_post_changes_nothing),
+		cmocka_unit_test(what_is_checked_is_what_is_sent_though_it_changes_meanwhile),
 		cmocka_unit_test(
 			inline_data_longer_than_the_path_mtu_is_refused_whatever_else_it_says),
 		cmocka_unit_test(what_it_is_made_of_is_checked),

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Receive queues as a program sees them: the front, which it shares with the engine, and its own
+ * half of a queue or a shared queue. The engine's half is in plx_engine_rq.h; what holds for
+ * fronts is in plx_cq_front.h. Start with struct rq_front, then engine_rq_post().
+ */
+#ifndef PLX_RQ_FRONT_H
+#define PLX_RQ_FRONT_H
+
+#include <stdatomic.h>
+
+#include "plx_producer.h"
+#include "plx_queue.h"
+#include "plx_ring.h"
+
+enum {
+	RECV_SGES = 4,
+};
+
+/* One receive in a ring. Further SGEs are in the spill. */
+struct recv_slot {
+	uint64_t wr_id;
+	uint32_t sges;
+	uint32_t resv;
+	struct plx_sge sge[RECV_SGES];
+};
+
+/* Followed by the ring, and the ring by the spill. Inline mode has neither. */
+struct rq_front {
+	PLX_ALIGNED_PAIR atomic_uint consumed; /* entries whose slot is free; written by the engine,
+						  read by posts */
+};
+
+_Static_assert(sizeof(struct rq_front) == PLX_LINE_PAIR, "the ring begins a pair of lines");
+
+static inline struct plx_ring_config
+rq_ring_config(uint32_t depth)
+{
+	return (struct plx_ring_config){
+		.entries = depth,
+		.entry_bytes = sizeof(struct recv_slot),
+		.producers = PLX_RING_ONE, /* one at a time */
+		.consumers = PLX_RING_ONE,
+	};
+}
+
+static inline struct rte_ring *
+rq_front_ring(struct rq_front *front)
+{
+	return (struct rte_ring *)(void *)(front + 1);
+}
+
+/* SGEs of an entry that are in the spill instead of the ring. */
+static inline uint32_t
+rq_spill_sges(uint32_t sges)
+{
+	return sges > RECV_SGES ? sges - RECV_SGES : 0;
+}
+
+/* [slots of the ring][rq_spill_sges()] */
+static inline struct plx_sge *
+rq_front_spill(struct rq_front *front, const struct plx_ring_config *ring)
+{
+	return (struct plx_sge *)(void *)((uint8_t *)(front + 1) + plx_ring_bytes(ring));
+}
+
+struct engine_rq;
+struct engine_srq;
+
+/* A program's half of a receive queue. */
+struct rq {
+	struct rte_ring *ring; /* NULL in inline mode */
+	struct plx_sge *spill;
+	struct rq_front *front;
+	struct engine_rq *back; /* inline mode posts to it */
+	uint32_t depth, sges;   /* depth: the allocated number of entries */
+	uint32_t mask;          /* slots of the ring - 1 */
+	atomic_uint limit;      /* maximum number of posted entries, at most `depth` */
+	PLX_ALIGNED_LINE struct producer producer;
+};
+
+/* A program's shared receive queue. */
+struct plx_srq {
+	struct rq queue;
+	struct engine_srq *back;     /* the engine's half, for calls that a command executes */
+	struct plx_adapter *adapter; /* of the creator; NULL: none */
+};
+
+/* Begin to use the front of a queue that the engine has made. */
+void rq_open(struct rq *q, struct engine_rq *back);
+
+/* Make a program's object on the front of a shared queue that the engine has made.
+ * @param config as the engine's half was created with
+ * Errors: NO_MEMORY */
+enum plx_status srq_open(struct engine_srq *back, const struct plx_engine_srq_config *config,
+			 struct plx_srq **srq) PLX_MUST_CHECK;
+/* Free the object, not the front. */
+void srq_close(struct plx_srq *srq);
+
+uint32_t engine_rq_post(struct rq *q, const struct plx_recv_wr *wr, uint32_t n,
+			enum plx_status *refused);
+
+#endif
