@@ -117,82 +117,106 @@ watch(struct plx_engine *engine, struct engine_qp *qp)
 }
 
 /* Serve the queue pairs of one word of doorbells.
+ * @param left how many more may be served
  * Returns: bits not served, because the limit was reached */
 static uint64_t
-serve_word(struct plx_engine *engine, uint32_t word, uint64_t bits, uint32_t *served)
+serve_word(struct plx_engine *engine, uint32_t word, uint64_t bits, uint32_t *left)
 {
-	for (; bits != 0 && *served < DOORBELLS_BURST; bits &= bits - 1) {
+	for (; bits != 0 && *left > 0; bits &= bits - 1) {
 		uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
 		struct engine_qp *qp = engine->table[slot].qp;
 
 		if (qp == NULL)
-			continue; /* rung, then destroyed */
+			continue; /* its number is reserved */
 		serve(engine, qp);
 		watch(engine, qp);
-		++*served;
+		--*left;
 	}
 	return bits;
 }
 
 /* Serve the words of one summary that are in `mask`; in the first word of `mask` only the
- * doorbells in `first`.
+ * doorbells in `first`. A program can ring doorbells of others: they are dropped.
  * Returns: false: the limit was reached, and the next cycle continues after the last one served */
 static bool
-serve_summary(struct plx_engine *engine, uint32_t top, uint64_t mask, uint64_t first,
-	      uint32_t *served)
+serve_summary(struct plx_engine *engine, struct engine_seat *seat, uint32_t top, uint64_t mask,
+	      uint64_t first, uint32_t *left)
 {
+	struct seat_front *front = seat->front;
 	/* Sequentially consistent, as engine_ring_doorbell() is. */
-	uint64_t rung = atomic_exchange(&engine->doorbell_summary[top], 0);
+	uint64_t rung = atomic_exchange(&front->summary[top], 0) & seat->words[top];
 	uint64_t words = rung & mask, rest = rung & ~mask;
 	bool all = true;
 
 	for (; words != 0 && all; words &= words - 1) {
 		uint32_t word = top * 64 + (uint32_t)__builtin_ctzll(words);
-		uint64_t doorbells = atomic_exchange(&engine->doorbells[word], 0);
+		uint64_t doorbells =
+			atomic_exchange(&front->doorbells[word], 0) & seat->slots[word];
 		uint64_t now = word % 64 == (uint32_t)__builtin_ctzll(mask) ? first : EVERY;
-		uint64_t left = serve_word(engine, word, doorbells & now, served);
+		uint64_t more = serve_word(engine, word, doorbells & now, left);
 
-		if (left != 0 && !PLX_MUTANT(DOORBELLS_FROM_SLOT_0))
-			engine->doorbell_next = word * 64 + (uint32_t)__builtin_ctzll(left);
-		all = left == 0;
-		left |= doorbells & ~now;
-		if (plx_unlikely(left != 0)) {
-			atomic_fetch_or(&engine->doorbells[word], left);
+		if (more != 0 && !PLX_MUTANT(DOORBELLS_FROM_SLOT_0))
+			seat->next = word * 64 + (uint32_t)__builtin_ctzll(more);
+		all = more == 0;
+		more |= doorbells & ~now;
+		if (plx_unlikely(more != 0)) {
+			atomic_fetch_or(&front->doorbells[word], more);
 			rest |= words & -words;
 		}
 	}
 	rest |= words;
 	if (plx_unlikely(rest != 0))
-		atomic_fetch_or(&engine->doorbell_summary[top], rest);
+		atomic_fetch_or(&front->summary[top], rest);
 	return all;
 }
 
-/* Serve queue pairs that rang, in the order of their slots, starting where the last cycle stopped:
- * none is served twice before all that rang earlier were served once. */
-uint32_t
-engine_serve_doorbells(struct plx_engine *engine)
+/* Serve queue pairs of a seat that rang, in the order of their slots, starting where the last cycle
+ * stopped: none is served twice before all that rang earlier were served once.
+ * Returns: how many */
+static uint32_t
+serve_seat(struct plx_engine *engine, struct engine_seat *seat, uint32_t most)
 {
-	uint32_t tops = PLX_BITMAP_WORDS(engine->doorbell_words), served = 0;
-	uint32_t from = engine->doorbell_next, word = from / 64;
+	uint32_t tops = PLX_BITMAP_WORDS(seat->doorbell_words), left = most;
+	uint32_t from = seat->next, word = from / 64;
 	uint64_t doorbells = EVERY << from % 64, words = EVERY << word % 64;
 	uint64_t others =
 		~words |
 		(words & -words); /* including the first word, whose lower doorbells remain */
 	bool all = true;
 
-	engine->doorbell_next = 0;
+	seat->next = 0;
 	/* A scan that begins in the middle of a summary visits that summary twice. */
 	for (uint32_t i = 0; i < tops + (from > 0) && all; i++) {
 		uint32_t top = (word / 64 + i) % tops;
 
-		if (plx_likely(atomic_load_explicit(&engine->doorbell_summary[top],
+		if (plx_likely(atomic_load_explicit(&seat->front->summary[top],
 						    memory_order_relaxed) == 0))
 			continue;
 		if (i == 0)
-			all = serve_summary(engine, top, words, doorbells, &served);
+			all = serve_summary(engine, seat, top, words, doorbells, &left);
 		else
-			all = serve_summary(engine, top, i == tops ? others : EVERY, EVERY,
-					    &served);
+			all = serve_summary(engine, seat, top, i == tops ? others : EVERY, EVERY,
+					    &left);
+	}
+	return most - left;
+}
+
+/* Serve seats in turn. The first of a cycle is the last of the next one. */
+uint32_t
+engine_serve_doorbells(struct plx_engine *engine)
+{
+	struct plx_list *first = engine->seats.next, *node, *after;
+	uint32_t served = 0;
+
+	plx_list_for_each (node, after, &engine->seats) {
+		served += serve_seat(engine, plx_list_entry(node, struct engine_seat, link),
+				     engine->seat_share);
+		if (plx_unlikely(served >= DOORBELLS_BURST))
+			break;
+	}
+	if (plx_unlikely(engine->seat_count > 1)) {
+		plx_list_remove(first);
+		plx_list_append(&engine->seats, first);
 	}
 	if (served > 0)
 		plx_count(&engine->counters.doorbells, served);

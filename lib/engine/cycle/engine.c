@@ -16,7 +16,6 @@ init_lists(struct plx_engine *engine)
 	plx_list_init(&engine->owing);
 	plx_list_init(&engine->qps);
 	plx_list_init(&engine->uds);
-	plx_list_init(&engine->qp_events);
 	plx_list_init(&engine->link_timer.link);
 }
 
@@ -30,12 +29,7 @@ make_rings(struct plx_engine *engine, int socket)
 						 .socket = socket};
 
 	engine->command_ring = plx_ring_create(&commands);
-	if (engine->command_ring == NULL ||
-	    engine_eq_init(&engine->async_events, &engine->queues, ASYNC_EVENTS_MAX,
-			   sizeof(struct plx_async_event)) != PLX_OK)
-		return false;
-	eq_open(&engine->async_eq, &engine->async_events);
-	return true;
+	return engine->command_ring != NULL;
 }
 
 static bool
@@ -50,12 +44,18 @@ make_tables(struct plx_engine *engine, int socket)
 	PLX_ASSERT(slots <= SLOTS_MAX);
 	engine->place_bits = bits;
 	engine->table = plx_heap_alloc(slots * sizeof(*engine->table), socket);
-	engine->doorbell_words = slots / 64;
-	engine->doorbells =
-		plx_heap_alloc(engine->doorbell_words * sizeof(*engine->doorbells), socket);
 	engine->scratch =
 		plx_heap_alloc((size_t)engine->port->caps.frame_max + PLX_VLAN_BYTES, socket);
-	return engine->table != NULL && engine->doorbells != NULL && engine->scratch != NULL;
+	return engine->table != NULL && engine->scratch != NULL;
+}
+
+static bool
+make_seat(struct plx_engine *engine, struct plx_seat *seat)
+{
+	if (engine_seat_make(engine, seat) != PLX_OK)
+		return false;
+	engine_seat_attach(engine, seat->back);
+	return true;
 }
 
 /* Derive keys from the adapter's secret, and keep nothing else of it. */
@@ -79,9 +79,8 @@ free_engine(struct plx_engine *engine)
 	engine->link->close(engine);
 	if (engine->command_ring != NULL)
 		plx_ring_destroy(engine->command_ring);
-	engine_eq_free(&engine->async_events);
+	engine_seat_free(engine->own.back);
 	plx_heap_free(engine->table);
-	plx_heap_free(engine->doorbells);
 	plx_heap_free(engine->scratch);
 	plx_guarded_free(engine->numbers, sizeof(*engine->numbers));
 	plx_heap_free(engine);
@@ -148,8 +147,9 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 	engine->ip_at = engine->vlan != 0 ? PLX_ETH_BYTES + PLX_VLAN_BYTES : PLX_ETH_BYTES;
 	engine->icrc = config->icrc != NULL ? config->icrc : plx_icrc_choose();
 	engine_queues_init(engine);
+	plx_list_init(&engine->seats);
 	if (!make_rings(engine, socket) || !make_tables(engine, socket) || !make_numbers(engine) ||
-	    !engine->link->open(engine)) {
+	    !make_seat(engine, &engine->own) || !engine->link->open(engine)) {
 		plx_why_set(why, "no memory for an engine of %u queue pairs", config->qps);
 		free_engine(engine);
 		return PLX_NO_MEMORY;

@@ -193,6 +193,36 @@ enum plx_status plx_engine_ping(struct plx_engine *engine, const struct plx_ip *
 enum plx_status plx_engine_ping_result(struct plx_engine *engine, uint32_t number, uint64_t *rtt_ns,
 				       enum plx_net_verdict *verdict) PLX_MUST_CHECK;
 
+/* ---- seats ----
+ *
+ * What one program has at an engine. Every completion queue and shared receive queue belongs to
+ * one, and the queue pairs on it, too: all queues of a queue pair are of one seat. A seat's
+ * doorbells reach its own queue pairs alone, and seats are served in turn.
+ */
+
+struct plx_seat;
+
+/**
+ * Create a seat beside the engine's own.
+ * Errors:  NO_MEMORY, TIMEOUT
+ */
+enum plx_status plx_seat_create(struct plx_engine *engine, struct plx_seat **seat) PLX_MUST_CHECK;
+
+/**
+ * Destroy a seat.
+ * Errors:  BUSY (it has a queue), TIMEOUT
+ */
+enum plx_status plx_seat_destroy(struct plx_seat *seat) PLX_MUST_CHECK;
+
+/**
+ * Dequeue the next asynchronous event of any object of the seat; false: the queue is empty.
+ * Threads: any
+ */
+bool plx_seat_next_async_event(struct plx_seat *seat, struct plx_async_event *out);
+
+/** A descriptor that is readable while an event is queued. The engine owns it. */
+int plx_seat_async_event_fd(struct plx_seat *seat);
+
 /* ---- completion queues ---- */
 
 /**
@@ -321,13 +351,10 @@ enum plx_status plx_engine_qp_post_reg(struct plx_qp *qp, uint64_t wr_id, uint8_
 
 /* ---- asynchronous events ---- */
 
-/**
- * Dequeue the next asynchronous event of any object of this engine; false: the queue is empty.
- * Threads: any
- */
+/** As plx_seat_next_async_event(), of the engine's own seat. */
 bool plx_engine_next_async_event(struct plx_engine *engine, struct plx_async_event *out);
 
-/** A descriptor that is readable while an event is queued. The engine owns it. */
+/** As plx_seat_async_event_fd(), likewise. */
 int plx_engine_async_event_fd(struct plx_engine *engine);
 
 #endif

@@ -37,6 +37,7 @@ enum {
 	LOOP_RESERVE = 32,       /* of these, reserved for responses and datagrams */
 	GRACE_BURSTS = 256, /* full RX bursts before timers run, after a pause: a large RX ring */
 	SLOTS_MAX = 2 * PLX_ENGINE_QPS_MAX, /* of the table of queue pairs; at most half are used */
+	SEAT_BURST_MIN = 8, /* of these, what a seat has for itself, however many there are */
 };
 
 /* If the port accepts no packet for this long, the waiting packets are stale, and the peers will
@@ -119,7 +120,7 @@ struct engine_qp {
 
 	/* slow: events, path */
 	struct plx_list owing_link;       /* in engine->owing */
-	struct plx_list async_event_link; /* in engine->qp_events while async_events_due != 0 */
+	struct plx_list async_event_link; /* in seat->qp_events while async_events_due != 0 */
 	uint32_t async_events_due;        /* bit: enum plx_event_kind */
 	uint8_t causes[PLX_EVENT_COUNT];
 	struct plx_qp_failure failure; /* valid after a failure */
@@ -127,7 +128,8 @@ struct engine_qp {
 	uint8_t path_mac[6];
 	struct plx_psn first_psn;
 	struct engine_rq own;
-	struct engine_srq *srq;             /* NULL: `own` is used */
+	struct engine_srq *srq; /* NULL: `own` is used */
+	struct engine_seat *seat;
 	struct plx_list all_link;           /* in engine->qps */
 	struct engine_connector *connector; /* the connector that has connected it or is
 						   connecting it; NULL: no connector */
@@ -175,7 +177,14 @@ typedef enum plx_status (*command_fn)(struct plx_engine *engine, void *call);
 enum plx_status command_call(struct plx_engine *engine, command_fn execute, void *call);
 uint32_t command_serve(struct plx_engine *engine); /* engine's thread */
 
-void engine_queues_init(struct plx_engine *engine); /* queue_command.c */
+/* queue_command.c */
+void engine_queues_init(struct plx_engine *engine);
+/* Both halves of a seat that the engine does not serve yet.
+ * Errors: NO_MEMORY */
+enum plx_status engine_seat_make(struct plx_engine *engine, struct plx_seat *seat) PLX_MUST_CHECK;
+/* Serve a seat, or no more. */
+void engine_seat_attach(struct plx_engine *engine, struct engine_seat *seat);
+void engine_seat_detach(struct plx_engine *engine, struct engine_seat *seat);
 
 enum slot_state {
 	SLOT_FREE,
@@ -280,7 +289,8 @@ struct plx_engine {
 	struct engine_qp *recent[RECENT];  /* recently posted to */
 	uint32_t recent_next, recent_used; /* index for the next entry; entries ever used */
 	uint64_t recent_since;             /* time of the last replacement */
-	uint32_t doorbell_next;            /* the slot whose doorbell is checked first */
+	struct plx_list seats;             /* in order of service */
+	uint32_t seat_count, seat_share;   /* share: of DOORBELLS_BURST */
 
 	struct engine_qp *received[PLX_PORT_BURST]; /* queue pairs of this RX burst */
 	uint32_t received_count;
@@ -304,19 +314,16 @@ struct plx_engine {
 	struct stage sends, recvs;
 	struct engine_queues queues; /* shared by all queues */
 	struct plx_list qps;
-	struct plx_list qp_events; /* queue pairs with events to deliver */
-	uint32_t event_kind_next;  /* which of the three kinds is delivered first */
 	uint32_t net_version;
 	const struct plx_link_ops *link;
-	struct gsi *gsi;               /* the link's; NULL: no communication manager */
-	struct timer link_timer;       /* calls link->on_tick() */
-	bool link_busy;                /* there may be MADs to send or events to deliver */
-	uint64_t link_at;              /* call link->serve() from then on */
-	uint64_t reroute_at;           /* when to look up neighbours in resolution again */
-	bool reroute_qps;              /* ... including those of connections */
-	struct ah_table *ah_table;     /* NULL: UD not used yet */
-	struct plx_list uds;           /* UD queue pairs */
-	struct engine_eq async_events; /* struct plx_async_event */
+	struct gsi *gsi;           /* the link's; NULL: no communication manager */
+	struct timer link_timer;   /* calls link->on_tick() */
+	bool link_busy;            /* there may be MADs to send or events to deliver */
+	uint64_t link_at;          /* call link->serve() from then on */
+	uint64_t reroute_at;       /* when to look up neighbours in resolution again */
+	bool reroute_qps;          /* ... including those of connections */
+	struct ah_table *ah_table; /* NULL: UD not used yet */
+	struct plx_list uds;       /* UD queue pairs */
 	struct plx_numbers *numbers;
 	bool attached; /* online for rcu */
 
@@ -324,12 +331,8 @@ struct plx_engine {
 	struct plx_actions actions;
 
 	/* written by other threads */
-	PLX_ALIGNED_LINE atomic_ulong
-		*doorbells; /* [doorbell_words] one bit for each slot of the table */
-	uint32_t doorbell_words;
-	PLX_ALIGNED_LINE atomic_ulong doorbell_summary[SLOTS_MAX / 64 / 64];
-	struct eq async_eq;  /* the programs' half of `async_events` */
-	atomic_bool has_ahs; /* `ah_table` is set, and stays */
+	PLX_ALIGNED_LINE struct plx_seat own; /* of programs that have no other */
+	atomic_bool has_ahs;                  /* `ah_table` is set, and stays */
 	_Atomic(struct engine_qp *)
 		half_made; /* a stack of queue pairs to discard, linked by next_half_made */
 	struct rte_ring *command_ring;
@@ -426,6 +429,6 @@ void engine_stage(struct plx_engine *engine, struct engine_qp *qp,
 void engine_publish(struct plx_engine *engine);
 void engine_raise_event(struct plx_engine *engine, struct engine_qp *qp,
 			const struct plx_event *event);
-void engine_raise_srq_event(struct plx_engine *engine, struct engine_srq *srq);
+void engine_raise_srq_event(struct engine_srq *srq);
 
 #endif

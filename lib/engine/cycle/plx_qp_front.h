@@ -8,10 +8,18 @@
 #define PLX_QP_FRONT_H
 
 #include "plx_engine.h"
+#include "plx_eq_front.h"
 #include "plx_rq_front.h"
 #include "plx_sq_front.h"
 
 struct engine_qp;
+struct engine_seat;
+
+/* A program's seat. */
+struct plx_seat {
+	struct engine_seat *back;
+	struct eq async_events;
+};
 
 /* A program's queue pair. */
 struct plx_qp {

@@ -128,7 +128,7 @@ void
 engine_raise_event(struct plx_engine *engine, struct engine_qp *qp, const struct plx_event *event)
 {
 	if (event->kind == PLX_EVENT_SRQ_THRESHOLD) {
-		engine_raise_srq_event(engine, qp->srq);
+		engine_raise_srq_event(qp->srq);
 		return;
 	}
 	if (event->kind == PLX_EVENT_FAILED) {
@@ -142,22 +142,20 @@ engine_raise_event(struct plx_engine *engine, struct engine_qp *qp, const struct
 	/* At most one event of each kind is pending: repetitions until then are merged. */
 	qp->causes[event->kind] = event->cause;
 	qp->async_events_due |= 1u << event->kind;
-	if (plx_list_empty(&qp->async_event_link))
-		plx_list_append(&engine->qp_events, &qp->async_event_link);
+	engine_seat_raise(qp->seat, &qp->seat->qp_events, &qp->async_event_link);
 }
 
 void
-engine_raise_srq_event(struct plx_engine *engine, struct engine_srq *srq)
+engine_raise_srq_event(struct engine_srq *srq)
 {
-	if (plx_list_empty(&srq->async_event_link))
-		plx_list_append(&engine->queues.srq_events, &srq->async_event_link);
+	engine_seat_raise(srq->seat, &srq->seat->srq_events, &srq->async_event_link);
 }
 
 /* Deliver an event; false: the ring is full, try again next cycle. */
 static bool
-deliver(struct plx_engine *engine, const struct plx_async_event *event)
+deliver(struct plx_engine *engine, struct engine_seat *seat, const struct plx_async_event *event)
 {
-	if (!engine_eq_push(&engine->async_events, event))
+	if (!engine_eq_push(&seat->async_events, event))
 		return false;
 	plx_count(&engine->counters.events, 1);
 	return true;
@@ -175,7 +173,7 @@ deliver_qp_events(struct plx_engine *engine, struct engine_qp *qp)
 
 		if (kind == PLX_EVENT_FAILED)
 			event.failure = qp->failure;
-		if (!deliver(engine, &event))
+		if (!deliver(engine, qp->seat, &event))
 			return false;
 		qp->async_events_due &= qp->async_events_due - 1;
 	}
@@ -184,16 +182,16 @@ deliver_qp_events(struct plx_engine *engine, struct engine_qp *qp)
 }
 
 static bool
-deliver_srq_events(struct plx_engine *engine)
+deliver_srq_events(struct plx_engine *engine, struct engine_seat *seat)
 {
 	struct plx_list *node, *after;
 
-	plx_list_for_each (node, after, &engine->queues.srq_events) {
+	plx_list_for_each (node, after, &seat->srq_events) {
 		struct engine_srq *srq = plx_list_entry(node, struct engine_srq, async_event_link);
 		struct plx_async_event event = {.kind = PLX_EVENT_SRQ_THRESHOLD,
 						.context = srq->cookie};
 
-		if (!deliver(engine, &event))
+		if (!deliver(engine, seat, &event))
 			return false;
 		plx_list_remove(node);
 	}
@@ -201,16 +199,16 @@ deliver_srq_events(struct plx_engine *engine)
 }
 
 static bool
-deliver_cq_events(struct plx_engine *engine)
+deliver_cq_events(struct plx_engine *engine, struct engine_seat *seat)
 {
 	struct plx_list *node, *after;
 
-	plx_list_for_each (node, after, &engine->queues.cq_events) {
+	plx_list_for_each (node, after, &seat->cq_events) {
 		struct engine_cq *cq = plx_list_entry(node, struct engine_cq, async_event_link);
 		struct plx_async_event event = {.kind = PLX_EVENT_CQ_OVERRUN,
 						.context = cq->cookie};
 
-		if (!deliver(engine, &event))
+		if (!deliver(engine, seat, &event))
 			return false;
 		plx_list_remove(node);
 	}
@@ -218,32 +216,46 @@ deliver_cq_events(struct plx_engine *engine)
 }
 
 static bool
-deliver_all_qp_events(struct plx_engine *engine)
+deliver_all_qp_events(struct plx_engine *engine, struct engine_seat *seat)
 {
 	struct plx_list *node, *after;
 
-	plx_list_for_each (node, after, &engine->qp_events)
+	plx_list_for_each (node, after, &seat->qp_events)
 		if (!deliver_qp_events(engine,
 				       plx_list_entry(node, struct engine_qp, async_event_link)))
 			return false;
 	return true;
 }
 
-/* The first kind rotates, so that with a full ring no kind waits for ever behind another. */
+/* The first kind rotates, so that with a full ring no kind waits for ever behind another.
+ * Returns: false: the ring is full */
+static bool
+deliver_events_of(struct plx_engine *engine, struct engine_seat *seat)
+{
+	static bool (*const kinds[])(struct plx_engine *, struct engine_seat *) = {
+		deliver_all_qp_events, deliver_srq_events, deliver_cq_events};
+
+	for (uint32_t i = 0; i < PLX_COUNT_OF(kinds); i++) {
+		uint32_t kind = (seat->event_kind_next + i) % PLX_COUNT_OF(kinds);
+
+		if (kinds[kind](engine, seat))
+			continue;
+		seat->event_kind_next = (seat->event_kind_next + 1) % PLX_COUNT_OF(kinds);
+		return false;
+	}
+	return true;
+}
+
+/* A seat whose ring is full waits, and nobody waits for it. */
 static PLX_COLD void
 deliver_events(struct plx_engine *engine)
 {
-	static bool (*const kinds[])(struct plx_engine *) = {deliver_all_qp_events,
-							     deliver_srq_events, deliver_cq_events};
+	struct plx_list *node, *after;
 
-	for (uint32_t i = 0; i < PLX_COUNT_OF(kinds); i++) {
-		uint32_t kind = (engine->event_kind_next + i) % PLX_COUNT_OF(kinds);
-
-		if (kinds[kind](engine))
-			continue;
-		engine->event_kind_next = (engine->event_kind_next + 1) % PLX_COUNT_OF(kinds);
-		return;
-	}
+	plx_list_for_each (node, after, &engine->queues.eventful)
+		if (deliver_events_of(engine,
+				      plx_list_entry(node, struct engine_seat, eventful_link)))
+			plx_list_remove(node);
 }
 
 /* Fail the queue pairs of a completion queue that overran, or of a receive queue whose index was
@@ -282,20 +294,30 @@ engine_publish(struct plx_engine *engine)
 		plx_list_remove(&rq->broken_link);
 		fail_users(engine, NULL, rq);
 	}
-	if (plx_unlikely(!plx_list_empty(&engine->qp_events) ||
-			 !plx_list_empty(&engine->queues.srq_events) ||
-			 !plx_list_empty(&engine->queues.cq_events)))
+	if (plx_unlikely(!plx_list_empty(&engine->queues.eventful)))
 		deliver_events(engine);
+}
+
+bool
+plx_seat_next_async_event(struct plx_seat *seat, struct plx_async_event *out)
+{
+	return eq_pop(&seat->async_events, out);
+}
+
+int
+plx_seat_async_event_fd(struct plx_seat *seat)
+{
+	return eq_fd(&seat->async_events);
 }
 
 bool
 plx_engine_next_async_event(struct plx_engine *engine, struct plx_async_event *out)
 {
-	return eq_pop(&engine->async_eq, out);
+	return plx_seat_next_async_event(&engine->own, out);
 }
 
 int
 plx_engine_async_event_fd(struct plx_engine *engine)
 {
-	return eq_fd(&engine->async_eq);
+	return plx_seat_async_event_fd(&engine->own);
 }

@@ -33,7 +33,8 @@ engine_qp_number(struct engine_qp *qp)
 	engine->qp_count++;
 	qp->qpn = choose_number(engine, &qp->slot);
 	qp->first_psn = plx_numbers_psn(engine->numbers);
-	engine_sq_set_doorbell(&qp->sq, engine->doorbells, engine->doorbell_summary, qp->slot);
+	engine_sq_set_doorbell(&qp->sq, qp->seat->front, qp->slot);
+	engine_seat_add_slot(qp->seat, qp->slot);
 	engine->table[qp->slot].qpn = qp->qpn; /* reserved; lookups find no queue pair yet */
 	return PLX_OK;
 }
@@ -45,6 +46,7 @@ engine_qp_forget(struct engine_qp *qp)
 
 	engine->qp_count--;
 	engine->table[qp->slot] = (struct qp_entry){0};
+	engine_seat_remove_slot(qp->seat, qp->slot);
 }
 
 void

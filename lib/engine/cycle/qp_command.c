@@ -308,6 +308,7 @@ init_qp(struct engine_qp *qp, const struct plx_engine_qp_config *config)
 	qp->send_cq = config->send_cq->back;
 	qp->recv_cq = config->recv_cq->back;
 	qp->srq = config->srq != NULL ? config->srq->back : NULL;
+	qp->seat = qp->send_cq->seat;
 	qp->context = config->context;
 	qp->timer.deadline = PLX_NEVER;
 	plx_list_init(&qp->timer.link);
@@ -387,6 +388,10 @@ make_back(struct plx_engine *engine, const struct plx_engine_qp_config *config,
 	/* Without a path there is no flow: nothing matches, and no byte before a frame is read. */
 	plx_frame_flow_init(&qp->from_peer, &qp->to_peer);
 	init_qp(qp, config);
+	if (qp->recv_cq->seat != qp->seat || (qp->srq != NULL && qp->srq->seat != qp->seat)) {
+		plx_heap_free(qp);
+		return PLX_INVALID;
+	}
 	/* The number is needed first: it is an argument of the transport. */
 	status = command_call(engine, assign_number, qp);
 	if (status != PLX_OK) {
@@ -402,6 +407,7 @@ make_back(struct plx_engine *engine, const struct plx_engine_qp_config *config,
 		return status;
 	}
 	atomic_fetch_add(&engine->queues.users, 1);
+	atomic_fetch_add(&qp->seat->users, 1);
 	*out = qp;
 	return PLX_OK;
 }
@@ -414,6 +420,7 @@ destroy_back(struct engine_qp *qp)
 	if (status != PLX_OK)
 		return status;
 	atomic_fetch_sub(&qp->engine->queues.users, 1);
+	atomic_fetch_sub(&qp->seat->users, 1);
 	free_qp(qp);
 	return PLX_OK;
 }

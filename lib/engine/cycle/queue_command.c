@@ -54,12 +54,13 @@ arm_srq(struct plx_engine *engine, void *arg)
 	struct engine_srq *srq = call->srq;
 	uint32_t threshold = call->threshold;
 
+	(void)engine;
 	engine_rq_fetch(&srq->queue);
 	srq->threshold = threshold;
 	engine_rq_set_low(&srq->queue, threshold);
 	if (threshold > 0 && plx_rq_count(srq->queue.rq) < threshold) {
 		plx_rq_arm(srq->queue.rq, 0);
-		engine_raise_srq_event(engine, srq);
+		engine_raise_srq_event(srq);
 		return PLX_OK;
 	}
 	plx_rq_arm(srq->queue.rq, threshold);
@@ -76,6 +77,48 @@ detach_srq(struct plx_engine *engine, void *arg)
 		return PLX_BUSY;
 	plx_list_remove(&srq->async_event_link);
 	plx_list_remove(&srq->queue.broken_link);
+	return PLX_OK;
+}
+
+static void
+share_out(struct plx_engine *engine, uint32_t seats)
+{
+	uint32_t share = DOORBELLS_BURST / seats;
+
+	engine->seat_count = seats;
+	engine->seat_share = share < SEAT_BURST_MIN ? SEAT_BURST_MIN : share;
+}
+
+void
+engine_seat_attach(struct plx_engine *engine, struct engine_seat *seat)
+{
+	plx_list_append(&engine->seats, &seat->link);
+	share_out(engine, engine->seat_count + 1);
+}
+
+void
+engine_seat_detach(struct plx_engine *engine, struct engine_seat *seat)
+{
+	plx_list_remove(&seat->link);
+	plx_list_remove(&seat->eventful_link);
+	share_out(engine, engine->seat_count - 1);
+}
+
+static enum plx_status
+attach_seat(struct plx_engine *engine, void *seat)
+{
+	engine_seat_attach(engine, seat);
+	return PLX_OK;
+}
+
+static enum plx_status
+detach_seat(struct plx_engine *engine, void *arg)
+{
+	struct engine_seat *seat = arg;
+
+	if (atomic_load(&seat->users) > 0)
+		return PLX_BUSY;
+	engine_seat_detach(engine, seat);
 	return PLX_OK;
 }
 
@@ -104,8 +147,7 @@ engine_queues_init(struct plx_engine *engine)
 	plx_list_init(&queues->spilled);
 	plx_list_init(&queues->broken);
 	plx_list_init(&queues->broken_rqs);
-	plx_list_init(&queues->cq_events);
-	plx_list_init(&queues->srq_events);
+	plx_list_init(&queues->eventful);
 	queues->cq_spilled = &engine->counters.cq_spilled;
 	queues->cq_overruns = &engine->counters.cq_overruns;
 	queues->notifications = &engine->counters.notifications;
@@ -116,12 +158,69 @@ engine_queues_init(struct plx_engine *engine)
 	queues->barrier = make_barrier;
 }
 
+/* ---- seats ---- */
+
+enum plx_status
+engine_seat_make(struct plx_engine *engine, struct plx_seat *seat)
+{
+	enum plx_status status =
+		engine_seat_create(&engine->queues, 1u << engine->place_bits, ASYNC_EVENTS_MAX,
+				   sizeof(struct plx_async_event), &seat->back);
+
+	if (status == PLX_OK)
+		eq_open(&seat->async_events, &seat->back->async_events);
+	return status;
+}
+
+enum plx_status
+plx_seat_create(struct plx_engine *engine, struct plx_seat **out)
+{
+	struct plx_seat *seat = plx_heap_alloc(sizeof(*seat), engine->queues.socket);
+	enum plx_status status;
+
+	if (seat == NULL)
+		return PLX_NO_MEMORY;
+	status = engine_seat_make(engine, seat);
+	if (status == PLX_OK)
+		status = command_call(engine, attach_seat, seat->back);
+	if (status != PLX_OK) {
+		engine_seat_free(seat->back);
+		plx_heap_free(seat);
+		return status;
+	}
+	atomic_fetch_add(&engine->queues.users, 1);
+	*out = seat;
+	return PLX_OK;
+}
+
+enum plx_status
+plx_seat_destroy(struct plx_seat *seat)
+{
+	struct engine_queues *queues = seat->back->queues;
+	enum plx_status status = command_call(engine_of(queues), detach_seat, seat->back);
+
+	if (status != PLX_OK)
+		return status;
+	atomic_fetch_sub(&queues->users, 1);
+	engine_seat_free(seat->back);
+	plx_heap_free(seat);
+	return PLX_OK;
+}
+
+static struct engine_seat *
+seat_of(struct plx_engine *engine, struct plx_seat *seat)
+{
+	return seat != NULL ? seat->back : engine->own.back;
+}
+
+/* ---- queues ---- */
+
 enum plx_status
 plx_engine_cq_create(struct plx_engine *engine, const struct plx_engine_cq_config *config,
 		     struct plx_cq **cq)
 {
 	struct engine_cq *back;
-	enum plx_status status = engine_cq_create(&engine->queues, config, &back);
+	enum plx_status status = engine_cq_create(seat_of(engine, config->seat), config, &back);
 
 	if (status != PLX_OK)
 		return status;
@@ -172,7 +271,7 @@ plx_engine_srq_create(struct plx_engine *engine, const struct plx_engine_srq_con
 		      struct plx_srq **srq)
 {
 	struct engine_srq *back;
-	enum plx_status status = engine_srq_create(&engine->queues, config, &back);
+	enum plx_status status = engine_srq_create(seat_of(engine, config->seat), config, &back);
 
 	if (status != PLX_OK)
 		return status;

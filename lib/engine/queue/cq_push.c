@@ -25,9 +25,10 @@ make_front(const struct plx_ring_config *ring, int socket)
 }
 
 enum plx_status
-engine_cq_create(struct engine_queues *queues, const struct plx_engine_cq_config *config,
+engine_cq_create(struct engine_seat *seat, const struct plx_engine_cq_config *config,
 		 struct engine_cq **out)
 {
+	struct engine_queues *queues = seat->queues;
 	const struct plx_ring_config ring = cq_ring_config(config->depth, queues->inline_mode);
 	struct engine_cq *cq;
 
@@ -44,6 +45,7 @@ engine_cq_create(struct engine_queues *queues, const struct plx_engine_cq_config
 	PLX_ASSERT(plx_ring_untrusted_init(&cq->ring, &ring, PLX_RING_PRODUCER,
 					   cq_front_ring(cq->front)) == PLX_OK);
 	cq->queues = queues;
+	cq->seat = seat;
 	cq->strict = config->strict;
 	cq->inline_mode = queues->inline_mode;
 	cq->cookie = config->cookie;
@@ -56,6 +58,7 @@ engine_cq_create(struct engine_queues *queues, const struct plx_engine_cq_config
 	plx_list_init(&cq->broken_link);
 	plx_list_init(&cq->async_event_link);
 	atomic_fetch_add(&queues->users, 1);
+	atomic_fetch_add(&seat->users, 1);
 	*out = cq;
 	return PLX_OK;
 }
@@ -68,6 +71,7 @@ engine_cq_free(struct engine_cq *cq)
 	if (fd >= 0)
 		close(fd);
 	atomic_fetch_sub(&cq->queues->users, 1);
+	atomic_fetch_sub(&cq->seat->users, 1);
 	plx_heap_free(cq->front);
 	plx_heap_free(cq->spill);
 	plx_heap_free(cq);
@@ -104,7 +108,7 @@ overrun(struct engine_cq *cq)
 	atomic_store(&cq->front->overrun, true);
 	plx_count(cq->queues->cq_overruns, 1);
 	plx_list_append(&cq->queues->broken, &cq->broken_link);
-	plx_list_append(&cq->queues->cq_events, &cq->async_event_link);
+	engine_seat_raise(cq->seat, &cq->seat->cq_events, &cq->async_event_link);
 	cq->has_new = true;
 }
 

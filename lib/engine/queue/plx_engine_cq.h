@@ -11,6 +11,7 @@
 
 #include "plx_cq_front.h"
 #include "plx_engine_queues.h"
+#include "plx_engine_seat.h"
 #include "plx_ring_untrusted.h"
 
 struct engine_cq {
@@ -29,10 +30,11 @@ struct engine_cq {
 	uint64_t made;        /* entries ever added to the ring, and */
 	uint64_t made_urgent; /* ... up to and including the newest solicited entry or error */
 	struct engine_queues *queues;
+	struct engine_seat *seat;
 	uint64_t cookie;
 	struct plx_list spilled_link;     /* in queues->spilled while spill_count > 0 */
 	struct plx_list broken_link;      /* in queues->broken after an overrun */
-	struct plx_list async_event_link; /* in queues->cq_events while an event is due */
+	struct plx_list async_event_link; /* in seat->cq_events while an event is due */
 
 	/* read by threads that create queue pairs or resize the queue */
 	atomic_uint depth;
@@ -42,7 +44,7 @@ struct engine_cq {
 };
 
 /* Errors: INVALID, NO_MEMORY */
-enum plx_status engine_cq_create(struct engine_queues *queues,
+enum plx_status engine_cq_create(struct engine_seat *seat,
 				 const struct plx_engine_cq_config *config,
 				 struct engine_cq **cq) PLX_MUST_CHECK;
 /* Free the queue and its front. The engine no longer refers to it. */

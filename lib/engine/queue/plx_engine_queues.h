@@ -15,8 +15,7 @@ struct engine_queues {
 	struct plx_list spilled;    /* completion queues with a backlog */
 	struct plx_list broken;     /* ... that overran, whose queue pairs have not failed yet */
 	struct plx_list broken_rqs; /* receive queues with a forged index, likewise */
-	struct plx_list cq_events;  /* ... with an event to deliver */
-	struct plx_list srq_events; /* shared receive queues with an event to deliver */
+	struct plx_list eventful;   /* seats with events to deliver */
 	/* the engine's counters */
 	uint64_t *cq_spilled, *cq_overruns, *notifications, *posts_refused, *rings_forged;
 

@@ -105,14 +105,15 @@ engine_rq_publish(struct engine_rq *q, const struct engine_cq *cq)
 struct engine_srq {
 	struct engine_rq queue;
 	struct engine_queues *queues;
+	struct engine_seat *seat;
 	uint32_t users;
 	uint64_t cookie;
 	uint32_t threshold;
-	struct plx_list async_event_link; /* in queues->srq_events while an event is due */
+	struct plx_list async_event_link; /* in seat->srq_events while an event is due */
 };
 
 /* Errors: INVALID, NO_MEMORY */
-enum plx_status engine_srq_create(struct engine_queues *queues,
+enum plx_status engine_srq_create(struct engine_seat *seat,
 				  const struct plx_engine_srq_config *config,
 				  struct engine_srq **srq) PLX_MUST_CHECK;
 /* Free the queue. The engine no longer refers to it. */

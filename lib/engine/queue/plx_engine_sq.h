@@ -39,11 +39,8 @@ enum plx_status engine_sq_init(struct engine_sq *sq, const struct engine_queues 
 			       const struct plx_rc_caps *caps,
 			       struct plx_domain domain) PLX_MUST_CHECK;
 void engine_sq_free(struct engine_sq *sq);
-/* Set the doorbell of the queue pair in this slot of the engine's table.
- * @param doorbells one bit for each slot
- * @param summary one bit for each word of doorbells */
-void engine_sq_set_doorbell(struct engine_sq *sq, atomic_ulong *doorbells, atomic_ulong *summary,
-			    uint32_t slot);
+/* Set the doorbell of the queue pair in this slot of the engine's table. */
+void engine_sq_set_doorbell(struct engine_sq *sq, struct seat_front *front, uint32_t slot);
 
 /* ---- the engine's thread ---- */
 

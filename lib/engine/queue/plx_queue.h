@@ -17,6 +17,8 @@ enum {
 	PLX_SRQ_DEPTH_MAX = PLX_QUEUE_DEPTH_MAX,
 };
 
+struct plx_seat;
+
 /* ---- completion queues ---- */
 
 struct plx_engine_cq_config {
@@ -24,6 +26,7 @@ struct plx_engine_cq_config {
 	bool strict; /* more than `depth` unreaped entries is an overrun, as with hardware adapters;
 			else there is room for everything its queue pairs can have in flight */
 	uint64_t cookie;             /* returned in events */
+	struct plx_seat *seat;       /* NULL: the engine's own */
 	struct plx_adapter *adapter; /* of the creator; this room does not read it */
 };
 
@@ -52,6 +55,7 @@ struct plx_engine_srq_config {
 	uint32_t threshold; /* 0: no event; else SRQ_THRESHOLD once fewer entries remain, until
 			       armed again */
 	uint64_t cookie;
+	struct plx_seat *seat;       /* NULL: the engine's own */
 	struct plx_adapter *adapter; /* of the creator; this room does not read it */
 };
 

@@ -60,9 +60,10 @@ engine_rq_free(struct engine_rq *q)
 }
 
 enum plx_status
-engine_srq_create(struct engine_queues *queues, const struct plx_engine_srq_config *config,
+engine_srq_create(struct engine_seat *seat, const struct plx_engine_srq_config *config,
 		  struct engine_srq **out)
 {
+	struct engine_queues *queues = seat->queues;
 	uint32_t depth = config->depth_max > config->depth ? config->depth_max : config->depth;
 	struct engine_srq *srq;
 	enum plx_status status;
@@ -79,9 +80,11 @@ engine_srq_create(struct engine_queues *queues, const struct plx_engine_srq_conf
 		return status;
 	}
 	srq->queues = queues;
+	srq->seat = seat;
 	srq->cookie = config->cookie;
 	plx_list_init(&srq->async_event_link);
 	atomic_fetch_add(&queues->users, 1);
+	atomic_fetch_add(&seat->users, 1);
 	/* Not armed yet: a queue that was never filled is below any threshold. */
 	srq->threshold = config->threshold;
 	plx_rq_arm(srq->queue.rq, config->threshold);
@@ -94,6 +97,7 @@ void
 engine_srq_free(struct engine_srq *srq)
 {
 	atomic_fetch_sub(&srq->queues->users, 1);
+	atomic_fetch_sub(&srq->seat->users, 1);
 	engine_rq_free(&srq->queue);
 	plx_heap_free(srq);
 }

@@ -50,12 +50,11 @@ engine_sq_free(struct engine_sq *sq)
 }
 
 void
-engine_sq_set_doorbell(struct engine_sq *sq, atomic_ulong *doorbells, atomic_ulong *summary,
-		       uint32_t slot)
+engine_sq_set_doorbell(struct engine_sq *sq, struct seat_front *front, uint32_t slot)
 {
 	sq->doorbell = (struct doorbell){
-		.word = &doorbells[slot / 64],
-		.summary = &summary[slot / 64 / 64],
+		.word = &front->doorbells[slot / 64],
+		.summary = &front->summary[slot / 64 / 64],
 		.bit = slot % 64,
 		.summary_bit = slot / 64 % 64,
 	};

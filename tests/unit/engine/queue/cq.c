@@ -19,6 +19,8 @@ static struct engine_queues queues = {.cq_spilled = &spilled,
 				      .rings_forged = &forged,
 				      .socket = -1};
 
+static struct engine_seat *seat;
+
 static struct plx_cq *
 make(uint32_t depth, bool strict)
 {
@@ -27,7 +29,7 @@ make(uint32_t depth, bool strict)
 	struct engine_cq *back = NULL;
 	struct plx_cq *cq = NULL;
 
-	assert_int_equal(engine_cq_create(&queues, &config, &back), PLX_OK);
+	assert_int_equal(engine_cq_create(seat, &config, &back), PLX_OK);
 	assert_int_equal(cq_open(back, &config, &cq), PLX_OK);
 	return cq;
 }
@@ -221,13 +223,13 @@ a_queue_of_no_depth_or_too_much_is_refused(void **state)
 	enum plx_status status = PLX_OK;
 	int n = 0;
 	(void)state;
-	assert_int_equal(engine_cq_create(&queues, &config, &many[0]), PLX_INVALID);
+	assert_int_equal(engine_cq_create(seat, &config, &many[0]), PLX_INVALID);
 	config.depth = PLX_CQ_DEPTH_MAX + 1;
-	assert_int_equal(engine_cq_create(&queues, &config, &many[0]), PLX_INVALID);
+	assert_int_equal(engine_cq_create(seat, &config, &many[0]), PLX_INVALID);
 	assert_null(many[0]);
 	/* 64 MiB of addresses each, and a few pages: more than the test's heap of 512 MiB has. */
 	config.depth = PLX_CQ_DEPTH_MAX;
-	while (n < MANY && (status = engine_cq_create(&queues, &config, &many[n])) == PLX_OK)
+	while (n < MANY && (status = engine_cq_create(seat, &config, &many[n])) == PLX_OK)
 		n++;
 	assert_int_equal(status, PLX_OK);
 	assert_int_equal(n, MANY);
@@ -561,15 +563,18 @@ set_up(void **state)
 	test_eal_start();
 	plx_list_init(&queues.spilled);
 	plx_list_init(&queues.broken);
-	plx_list_init(&queues.cq_events);
+	plx_list_init(&queues.eventful);
 	spilled = overruns = notifications = 0;
-	return 0;
+	return engine_seat_create(&queues, 64, 1, 4, &seat) == PLX_OK ? 0 : -1;
 }
 
 static int
 tear_down(void **state)
 {
 	(void)state;
+	if (atomic_load(&seat->users) != 0)
+		return -1;
+	engine_seat_free(seat);
 	return atomic_load(&queues.users) == 0 ? 0 : -1;
 }
 

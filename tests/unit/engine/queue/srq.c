@@ -17,6 +17,7 @@ static uint64_t posts_refused, rings_forged;
 static struct engine_queues queues = {
 	.posts_refused = &posts_refused, .rings_forged = &rings_forged, .socket = -1};
 
+static struct engine_seat *seat;
 static struct engine_srq *back;
 static struct plx_srq *srq;
 
@@ -29,7 +30,9 @@ set_up(void **state)
 	test_eal_start();
 	posts_refused = rings_forged = 0;
 	plx_list_init(&queues.broken_rqs);
-	return engine_srq_create(&queues, &config, &back) == PLX_OK &&
+	if (engine_seat_create(&queues, 64, 1, 4, &seat) != PLX_OK)
+		return -1;
+	return engine_srq_create(seat, &config, &back) == PLX_OK &&
 			       srq_open(back, &config, &srq) == PLX_OK
 		       ? 0
 		       : -1;
@@ -41,6 +44,7 @@ tear_down(void **state)
 	(void)state;
 	srq_close(srq);
 	engine_srq_free(back);
+	engine_seat_free(seat);
 	return atomic_load(&queues.users) == 0 ? 0 : -1;
 }
 

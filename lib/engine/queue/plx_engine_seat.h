@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Seats: what one program has at an engine. Its front has the doorbells of its queue pairs; the
+ * engine's half knows which slots are its own, and the events that its objects are to deliver.
+ * Every object belongs to one seat. Start with struct engine_seat.
+ */
+#ifndef PLX_ENGINE_SEAT_H
+#define PLX_ENGINE_SEAT_H
+
+#include <stdatomic.h>
+
+#include "plx_engine_eq.h"
+#include "plx_engine_queues.h"
+
+enum {
+	SEAT_SLOTS_MAX = 1 << 15, /* of an engine's table of queue pairs */
+	SEAT_SUMMARIES = SEAT_SLOTS_MAX / 64 / 64,
+};
+
+/* Written by posting threads, and cleared by the engine, which drops what is not the seat's own.
+ * The engine gives it as many words as its table has slots. */
+struct seat_front {
+	PLX_ALIGNED_PAIR atomic_ulong summary[SEAT_SUMMARIES]; /* a bit for each word of these: */
+	PLX_ALIGNED_PAIR atomic_ulong doorbells[];             /* a bit for each slot */
+};
+
+struct engine_seat {
+	struct engine_queues *queues;
+	struct seat_front *front;
+	uint32_t next;                  /* the slot whose doorbell is checked first */
+	uint32_t doorbell_words;        /* of front and `slots` */
+	uint64_t words[SEAT_SUMMARIES]; /* the words of `slots` that are not 0 */
+	uint64_t *slots;                /* those of its queue pairs */
+	struct plx_list link;           /* in engine->seats */
+
+	struct engine_eq async_events; /* struct plx_async_event */
+	/* objects with an event to deliver: queue pairs, shared receive queues, completion queues
+	 */
+	struct plx_list qp_events, srq_events, cq_events;
+	uint32_t event_kind_next;      /* which of the three is delivered first */
+	struct plx_list eventful_link; /* in queues->eventful while one of them is not empty */
+
+	/* objects that must be destroyed before it; written by any thread */
+	PLX_ALIGNED_LINE atomic_uint users;
+};
+
+/* Errors: NO_MEMORY
+ * @param slots of the engine's table, a multiple of 64
+ * @param events room for asynchronous events, each of `event_bytes` */
+enum plx_status engine_seat_create(struct engine_queues *queues, uint32_t slots, uint32_t events,
+				   uint32_t event_bytes, struct engine_seat **seat) PLX_MUST_CHECK;
+/* The engine no longer refers to it. NULL is allowed. */
+void engine_seat_free(struct engine_seat *seat);
+
+/* Let an object deliver an event: `list` is one of the three above. */
+static inline void
+engine_seat_raise(struct engine_seat *seat, struct plx_list *list, struct plx_list *link)
+{
+	if (plx_list_empty(link))
+		plx_list_append(list, link);
+	if (plx_list_empty(&seat->eventful_link))
+		plx_list_append(&seat->queues->eventful, &seat->eventful_link);
+}
+
+static inline void
+engine_seat_add_slot(struct engine_seat *seat, uint32_t slot)
+{
+	plx_bitmap_set(seat->slots, slot);
+	plx_bitmap_set(seat->words, slot / 64);
+}
+
+static inline void
+engine_seat_remove_slot(struct engine_seat *seat, uint32_t slot)
+{
+	plx_bitmap_clear(seat->slots, slot);
+	if (seat->slots[slot / 64] == 0)
+		plx_bitmap_clear(seat->words, slot / 64);
+}
+
+#endif
