@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Address handles, by which a program names the peer of a datagram.
- * It never resolves a neighbour itself: a handle is the engine's struct (lib/engine/link/ah.c).
+ * It never resolves a neighbour itself: the half of a handle that is the engine's does
+ * (lib/engine/link/ah.c).
  * Start with plx_ah_create().
  */
 #include "objects.h"
