@@ -223,7 +223,8 @@ draw_receives(void)
 static void
 peer_works(void)
 {
-	const struct plx_sge sge = {(uintptr_t)pair.side[1].memory, 8, pair.side[1].key};
+	/* beside what the neighbour uses: it is the program's to write */
+	const struct plx_sge sge = {(uintptr_t)pair.side[1].memory + MEMORY, 8, pair.side[1].key};
 	const struct plx_send_wr send = {.op = PLX_WR_SEND, .sges = 1, .sge = &sge};
 	const struct plx_recv_wr receive = {.sges = 1, .sge = &sge};
 	enum plx_status status;
