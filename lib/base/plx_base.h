@@ -358,6 +358,15 @@ plx_list_remove(struct plx_list *node)
 	plx_list_init(node);
 }
 
+/* ---- memory that another process may write ---- */
+
+/** From here on the compiler takes what was copied from the copy: it may not load it again. */
+static inline void
+plx_copied(void *copy)
+{
+	__asm__ volatile("" : : "r"(copy) : "memory");
+}
+
 /* ---- IP addresses ---- */
 
 static inline size_t

@@ -295,15 +295,16 @@ pair_make_queues(struct pair *pair, const struct pair_options *options)
 }
 
 struct plx_qp *
-pair_qp(struct pair *pair, int i, const struct pair_options *options)
+pair_qp_on(struct pair *pair, int i, const struct pair_options *options, struct plx_cq *send_cq,
+	   struct plx_cq *recv_cq, struct plx_domain domain)
 {
 	struct pair_side *side = &pair->side[i];
 	struct plx_engine_qp_config config = {
 		.type = options->type,
 		.qkey = options->qkey,
-		.domain = side->domain,
-		.send_cq = side->send_cq,
-		.recv_cq = side->recv_cq,
+		.domain = domain,
+		.send_cq = send_cq,
+		.recv_cq = recv_cq,
 		.srq = side->srq,
 		.caps = {.sq_depth = options->depth,
 			 .sq_sges = options->sges,
@@ -316,6 +317,14 @@ pair_qp(struct pair *pair, int i, const struct pair_options *options)
 
 	PLX_ASSERT(plx_engine_qp_create(side->engine, &config, &qp) == PLX_OK);
 	return qp;
+}
+
+struct plx_qp *
+pair_qp(struct pair *pair, int i, const struct pair_options *options)
+{
+	const struct pair_side *side = &pair->side[i];
+
+	return pair_qp_on(pair, i, options, side->send_cq, side->recv_cq, side->domain);
 }
 
 void

@@ -114,6 +114,9 @@ void pair_make_queues(struct pair *pair, const struct pair_options *options);
 
 /** One more queue pair of a side, with its completion queues, in RESET. */
 struct plx_qp *pair_qp(struct pair *pair, int i, const struct pair_options *options);
+/** The same on other completion queues, in another domain. */
+struct plx_qp *pair_qp_on(struct pair *pair, int i, const struct pair_options *options,
+			  struct plx_cq *send_cq, struct plx_cq *recv_cq, struct plx_domain domain);
 
 /** Bring a datagram queue pair from RESET to RTS. The caller runs the commands. */
 void pair_ud_to_rts(struct plx_qp *qp);

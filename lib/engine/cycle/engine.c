@@ -41,7 +41,7 @@ make_tables(struct plx_engine *engine, int socket)
 	while (1u << bits < engine->config.qps * 2)
 		bits++;
 	slots = 1u << bits;
-	PLX_ASSERT(slots <= SLOTS_MAX);
+	PLX_ASSERT(slots <= SEAT_SLOTS_MAX);
 	engine->place_bits = bits;
 	engine->table = plx_heap_alloc(slots * sizeof(*engine->table), socket);
 	engine->scratch =

@@ -36,9 +36,10 @@ enum {
 	LOOP_ROOM = 128,         /* loopback packets, from the port to itself */
 	LOOP_RESERVE = 32,       /* of these, reserved for responses and datagrams */
 	GRACE_BURSTS = 256, /* full RX bursts before timers run, after a pause: a large RX ring */
-	SLOTS_MAX = 2 * PLX_ENGINE_QPS_MAX, /* of the table of queue pairs; at most half are used */
 	SEAT_BURST_MIN = 8, /* of these, what a seat has for itself, however many there are */
 };
+
+_Static_assert(SEAT_SLOTS_MAX == 2 * PLX_ENGINE_QPS_MAX, "at most half of a table is used");
 
 /* If the port accepts no packet for this long, the waiting packets are stale, and the peers will
  * retransmit. */

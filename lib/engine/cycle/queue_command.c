@@ -285,7 +285,7 @@ enum plx_status
 plx_engine_srq_destroy(struct plx_srq *srq)
 {
 	struct engine_srq *back = srq->back;
-	enum plx_status status = command_call(engine_of(back->queues), detach_srq, back);
+	enum plx_status status = command_call(engine_of(back->queue.queues), detach_srq, back);
 
 	if (status != PLX_OK)
 		return status;
@@ -301,5 +301,5 @@ plx_srq_arm(struct plx_srq *srq, uint32_t threshold)
 
 	if (threshold > atomic_load(&srq->queue.limit))
 		return PLX_INVALID;
-	return command_call(engine_of(srq->back->queues), arm_srq, &call);
+	return command_call(engine_of(srq->back->queue.queues), arm_srq, &call);
 }

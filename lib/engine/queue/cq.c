@@ -25,9 +25,9 @@
 
 /* Entries ever polled, when `produced` have been made; the ring has the low half of the count. */
 static uint64_t
-consumed_of(struct cq_front *front, uint64_t produced)
+consumed_of(const struct plx_cq *cq, uint64_t produced)
 {
-	int32_t ahead = (int32_t)((uint32_t)produced - plx_ring_consumed(cq_front_ring(front)));
+	int32_t ahead = (int32_t)((uint32_t)produced - plx_ring_consumed(cq->ring));
 
 	return produced - (uint64_t)(int64_t)ahead;
 }
@@ -131,9 +131,10 @@ cq_take_due(struct cq_front *front)
 /* Entries already notified or polled do not count. If a kind is armed already, the older request
  * stays. */
 static void
-request(struct cq_front *front, uint32_t kinds)
+request(struct plx_cq *cq, uint32_t kinds)
 {
-	uint64_t old = consumed_of(front, atomic_load(&front->produced));
+	struct cq_front *front = cq->front;
+	uint64_t old = consumed_of(cq, atomic_load(&front->produced));
 	uint64_t told = atomic_load(&front->notified);
 
 	if (old < told)
@@ -146,12 +147,11 @@ request(struct cq_front *front, uint32_t kinds)
 	}
 }
 
-/* Wake the threads that wait for the kinds in `fired`. */
-static PLX_COLD void
-fire(struct plx_cq *cq, uint32_t fired)
+PLX_COLD void
+cq_fire(struct cq_front *front, atomic_int *fd, uint32_t fired)
 {
-	atomic_fetch_or(&cq->front->fired, fired);
-	engine_wake(&cq->fd);
+	atomic_fetch_or(&front->fired, fired);
+	engine_wake(fd);
 }
 
 bool
@@ -197,7 +197,7 @@ cq_open(struct engine_cq *back, const struct plx_engine_cq_config *config, struc
 		return PLX_NO_MEMORY;
 	cq->front = back->front;
 	cq->back = back;
-	cq->ring = cq_front_ring(cq->front);
+	cq->ring = back->ring.shared;
 	cq->adapter = config->adapter;
 	cq->look.inline_mode = queues->inline_mode;
 	plx_ring_look_init(&cq->look.ring, cq->ring, PLX_WC_WORD_AT);
@@ -268,13 +268,13 @@ plx_cq_arm(struct plx_cq *cq, uint32_t kinds, uint32_t *fired)
 		return PLX_INVALID;
 	if (plx_unlikely(!atomic_load(&cq->arm_ready)) && let_arm(cq) != PLX_OK)
 		return PLX_TIMEOUT;
-	request(cq->front, kinds);
+	request(cq, kinds);
 	STEP(ARM_REQUESTED);
 	now = PLX_MUTANT(ARM_DOES_NOT_LOOK) ? 0 : cq_take_due(cq->front);
 	if (fired != NULL)
 		*fired = now;
 	else if (now != 0)
-		fire(cq, now);
+		cq_fire(cq->front, &cq->fd, now);
 	return atomic_load(&cq->front->overrun) ? PLX_FULL : PLX_OK;
 }
 
@@ -337,7 +337,7 @@ plx_engine_cq_query(const struct plx_cq *cq, struct plx_engine_cq_view *out)
 	*out = (struct plx_engine_cq_view){
 		.depth = atomic_load(&cq->front->depth),
 		.produced = produced,
-		.consumed = consumed_of(cq->front, produced),
+		.consumed = consumed_of(cq, produced),
 		.armed = kinds_of(&seen),
 		.overrun = atomic_load(&cq->front->overrun),
 	};

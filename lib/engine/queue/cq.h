@@ -10,6 +10,9 @@
 /* Disarm the armed kinds that are due.
  * Returns: those kinds */
 uint32_t cq_take_due(struct cq_front *front);
+/* Wake the threads that wait for the kinds in `fired`.
+ * @param fd the descriptor as this half knows it */
+void cq_fire(struct cq_front *front, atomic_int *fd, uint32_t fired);
 /* Make every thread of the process pass a full barrier. false: the system does not support it. */
 bool cq_barrier_everywhere(void);
 

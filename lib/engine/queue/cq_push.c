@@ -14,22 +14,12 @@
 
 /* ---- set-up ---- */
 
-static struct cq_front *
-make_front(const struct plx_ring_config *ring, int socket)
-{
-	struct cq_front *front = plx_heap_queue(sizeof(*front) + plx_ring_bytes(ring), socket);
-
-	if (front != NULL)
-		plx_ring_init(ring, cq_front_ring(front));
-	return front;
-}
-
 enum plx_status
 engine_cq_create(struct engine_seat *seat, const struct plx_engine_cq_config *config,
 		 struct engine_cq **out)
 {
 	struct engine_queues *queues = seat->queues;
-	const struct plx_ring_config ring = cq_ring_config(config->depth, queues->inline_mode);
+	const struct front_layout layout = cq_front_layout(config->depth, queues->inline_mode);
 	struct engine_cq *cq;
 
 	if (config->depth < 1 || config->depth > PLX_CQ_DEPTH_MAX)
@@ -37,20 +27,17 @@ engine_cq_create(struct engine_seat *seat, const struct plx_engine_cq_config *co
 	cq = plx_heap_alloc(sizeof(*cq), queues->socket);
 	if (cq == NULL)
 		return PLX_NO_MEMORY;
-	cq->front = make_front(&ring, queues->socket);
+	cq->front = front_create(&layout, false, queues->socket, PLX_RING_PRODUCER, &cq->ring);
 	if (cq->front == NULL) {
 		plx_heap_free(cq);
 		return PLX_NO_MEMORY;
 	}
-	PLX_ASSERT(plx_ring_untrusted_init(&cq->ring, &ring, PLX_RING_PRODUCER,
-					   cq_front_ring(cq->front)) == PLX_OK);
 	cq->queues = queues;
 	cq->seat = seat;
 	cq->strict = config->strict;
-	cq->inline_mode = queues->inline_mode;
 	cq->cookie = config->cookie;
 	/* Without such a barrier this side always checks for armed kinds. */
-	atomic_init(&cq->front->armable, !cq->inline_mode && !cq_barrier_everywhere());
+	atomic_init(&cq->front->armable, !queues->inline_mode && !cq_barrier_everywhere());
 	atomic_init(&cq->front->depth, config->depth);
 	atomic_init(&cq->depth, config->depth);
 	atomic_init(&cq->fd, -1);
@@ -80,9 +67,7 @@ engine_cq_free(struct engine_cq *cq)
 int
 engine_cq_fd(struct engine_cq *cq)
 {
-	bool made;
-
-	return engine_fd(&cq->fd, &made);
+	return engine_fd(&cq->fd);
 }
 
 enum plx_status
@@ -215,15 +200,6 @@ engine_cq_push(struct engine_cq *cq, const struct plx_wc *wc, uint32_t n)
 		overrun(cq);
 }
 
-/* Wake the threads that wait for the kinds in `fired`. */
-static PLX_COLD void
-fire(struct engine_cq *cq, uint32_t fired)
-{
-	atomic_fetch_or(&cq->front->fired, fired);
-	engine_wake(&cq->fd);
-	plx_count(cq->queues->notifications, 1);
-}
-
 void
 engine_cq_notify(struct engine_cq *cq)
 {
@@ -241,12 +217,13 @@ engine_cq_notify(struct engine_cq *cq)
 	atomic_signal_fence(memory_order_seq_cst);
 	if (!atomic_load_explicit(&cq->front->armable, memory_order_relaxed))
 		return;
-	if (!cq->inline_mode)
+	if (!cq->queues->inline_mode)
 		atomic_store(&cq->front->produced, cq->made);
 	fired = cq_take_due(cq->front);
 	if (plx_likely(fired == 0))
 		return;
-	fire(cq, fired);
+	cq_fire(cq->front, &cq->fd, fired);
+	plx_count(cq->queues->notifications, 1);
 }
 
 static bool

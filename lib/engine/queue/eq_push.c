@@ -41,9 +41,7 @@ engine_eq_free(struct engine_eq *eq)
 int
 engine_eq_fd(struct engine_eq *eq)
 {
-	bool made;
-
-	return engine_fd(&eq->fd, &made);
+	return engine_fd(&eq->fd);
 }
 
 bool

@@ -13,8 +13,8 @@
 #include <stdatomic.h>
 
 #include "plx_cq_look.h"
+#include "plx_front.h"
 #include "plx_queue.h"
-#include "plx_ring.h"
 
 /* Indexes of the kinds of enum plx_cq_notify. */
 enum {
@@ -28,7 +28,7 @@ _Static_assert(PLX_CQ_NOTIFY_ANY == 1 << CQ_ANY && PLX_CQ_NOTIFY_SOLICITED == 1 
 		       PLX_CQ_NOTIFY_ALL == (1 << CQ_KINDS) - 1,
 	       "each kind is the bit of its place");
 
-/* Followed by the ring. */
+/* The head; there is no spill. */
 struct cq_front {
 	/* written by the engine, read by threads that arm */
 	PLX_ALIGNED_LINE atomic_ulong produced; /* entries ever added to the ring, and */
@@ -56,22 +56,17 @@ _Static_assert(PLX_WC_WORD_AT % sizeof(uint64_t) == 0 &&
 		       offsetof(struct plx_wc, mark) == PLX_WC_WORD_AT + sizeof(uint64_t) - 1,
 	       "a ring's mark is bit 56 of the word");
 
-/* The ring of a front, from the engine to any number of threads; in inline mode there is one. */
-static inline struct plx_ring_config
-cq_ring_config(uint32_t depth, bool inline_mode)
+/* From the engine to any number of threads; in inline mode there is one. */
+static inline struct front_layout
+cq_front_layout(uint32_t depth, bool inline_mode)
 {
-	return (struct plx_ring_config){
-		.entries = depth,
-		.entry_bytes = sizeof(struct plx_wc),
-		.producers = PLX_RING_ONE,
-		.consumers = inline_mode ? PLX_RING_ONE : PLX_RING_MANY,
+	return (struct front_layout){
+		.head_bytes = sizeof(struct cq_front),
+		.ring = {.entries = depth,
+			 .entry_bytes = sizeof(struct plx_wc),
+			 .producers = PLX_RING_ONE,
+			 .consumers = inline_mode ? PLX_RING_ONE : PLX_RING_MANY},
 	};
-}
-
-static inline struct rte_ring *
-cq_front_ring(struct cq_front *front)
-{
-	return (struct rte_ring *)(void *)(front + 1);
 }
 
 struct engine_cq;

@@ -18,7 +18,6 @@ struct engine_cq {
 	struct plx_ring_untrusted ring;
 	struct cq_front *front;
 	bool strict;
-	bool inline_mode;
 	bool overrun;
 	bool has_new;         /* an entry was added in this cycle */
 	struct plx_wc *spill; /* backlog: entries that did not fit the ring, as a circular buffer

@@ -104,7 +104,6 @@ engine_rq_publish(struct engine_rq *q, const struct engine_cq *cq)
 
 struct engine_srq {
 	struct engine_rq queue;
-	struct engine_queues *queues;
 	struct engine_seat *seat;
 	uint32_t users;
 	uint64_t cookie;

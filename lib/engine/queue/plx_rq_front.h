@@ -9,9 +9,9 @@
 
 #include <stdatomic.h>
 
+#include "plx_front.h"
 #include "plx_producer.h"
 #include "plx_queue.h"
-#include "plx_ring.h"
 
 enum {
 	RECV_SGES = 4,
@@ -25,30 +25,13 @@ struct recv_slot {
 	struct plx_sge sge[RECV_SGES];
 };
 
-/* Followed by the ring, and the ring by the spill. Inline mode has neither. */
+/* The head; inline mode has nothing else. */
 struct rq_front {
 	PLX_ALIGNED_PAIR atomic_uint consumed; /* entries whose slot is free; written by the engine,
 						  read by posts */
 };
 
 _Static_assert(sizeof(struct rq_front) == PLX_LINE_PAIR, "the ring begins a pair of lines");
-
-static inline struct plx_ring_config
-rq_ring_config(uint32_t depth)
-{
-	return (struct plx_ring_config){
-		.entries = depth,
-		.entry_bytes = sizeof(struct recv_slot),
-		.producers = PLX_RING_ONE, /* one at a time */
-		.consumers = PLX_RING_ONE,
-	};
-}
-
-static inline struct rte_ring *
-rq_front_ring(struct rq_front *front)
-{
-	return (struct rte_ring *)(void *)(front + 1);
-}
 
 /* SGEs of an entry that are in the spill instead of the ring. */
 static inline uint32_t
@@ -57,11 +40,17 @@ rq_spill_sges(uint32_t sges)
 	return sges > RECV_SGES ? sges - RECV_SGES : 0;
 }
 
-/* [slots of the ring][rq_spill_sges()] */
-static inline struct plx_sge *
-rq_front_spill(struct rq_front *front, const struct plx_ring_config *ring)
+static inline struct front_layout
+rq_front_layout(uint32_t depth, uint32_t sges)
 {
-	return (struct plx_sge *)(void *)((uint8_t *)(front + 1) + plx_ring_bytes(ring));
+	return (struct front_layout){
+		.head_bytes = sizeof(struct rq_front),
+		.ring = {.entries = depth,
+			 .entry_bytes = sizeof(struct recv_slot),
+			 .producers = PLX_RING_ONE, /* one at a time */
+			 .consumers = PLX_RING_ONE},
+		.spill_bytes = rq_spill_sges(sges) * (uint32_t)sizeof(struct plx_sge),
+	};
 }
 
 struct engine_rq;
@@ -70,7 +59,7 @@ struct engine_srq;
 /* A program's half of a receive queue. */
 struct rq {
 	struct rte_ring *ring; /* NULL in inline mode */
-	struct plx_sge *spill;
+	struct plx_sge *spill; /* [slots of the ring][rq_spill_sges()] */
 	struct rq_front *front;
 	struct engine_rq *back; /* inline mode posts to it */
 	uint32_t depth, sges;   /* depth: the allocated number of entries */

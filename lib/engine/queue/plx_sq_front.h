@@ -10,10 +10,10 @@
 #include <stdatomic.h>
 
 #include "plx_action.h"
+#include "plx_front.h"
 #include "plx_mem.h"
 #include "plx_producer.h"
 #include "plx_queue.h"
-#include "plx_ring.h"
 
 /*
  * The state word of a UD queue pair has this bit set, except in RESET. So a check on the hot path
@@ -31,7 +31,7 @@ state_of(unsigned word)
 	return (enum plx_qp_state)(word & (STATE_UD - 1));
 }
 
-/* Followed by the ring, and the ring by the spill. Inline mode has neither. */
+/* The head; inline mode has nothing else. */
 struct sq_front {
 	/* written by posting threads; the engine looks whether it is locked */
 	PLX_ALIGNED_PAIR struct producer producer;
@@ -50,23 +50,6 @@ _Static_assert(sizeof(struct sq_front) == 2 * PLX_LINE_PAIR &&
 		       offsetof(struct sq_front, state) == 3 * PLX_CACHE_LINE,
 	       "what the engine writes with each acknowledgement is on a line of its own");
 
-static inline struct plx_ring_config
-sq_ring_config(uint32_t depth)
-{
-	return (struct plx_ring_config){
-		.entries = depth,
-		.entry_bytes = sizeof(struct plx_wqe),
-		.producers = PLX_RING_ONE, /* one at a time */
-		.consumers = PLX_RING_ONE,
-	};
-}
-
-static inline struct rte_ring *
-sq_front_ring(struct sq_front *front)
-{
-	return (struct rte_ring *)(void *)(front + 1);
-}
-
 /* [bytes] of each slot's spill, for the SGEs or the inline data that a WQE does not hold. */
 static inline uint32_t
 sq_spill_bytes(uint32_t sges, uint32_t inline_bytes)
@@ -80,11 +63,17 @@ sq_spill_bytes(uint32_t sges, uint32_t inline_bytes)
 	return (bytes + 15) / 16 * 16;
 }
 
-/* [slots of the ring] of sq_spill_bytes() */
-static inline uint8_t *
-sq_front_spill(struct sq_front *front, const struct plx_ring_config *ring)
+static inline struct front_layout
+sq_front_layout(uint32_t depth, uint32_t sges, uint32_t inline_bytes)
 {
-	return (uint8_t *)(front + 1) + plx_ring_bytes(ring);
+	return (struct front_layout){
+		.head_bytes = sizeof(struct sq_front),
+		.ring = {.entries = depth,
+			 .entry_bytes = sizeof(struct plx_wqe),
+			 .producers = PLX_RING_ONE, /* one at a time */
+			 .consumers = PLX_RING_ONE},
+		.spill_bytes = sq_spill_bytes(sges, inline_bytes),
+	};
 }
 
 /* Where a queue pair's doorbell is rung: a bit in the bitmap of all doorbells, and one in the

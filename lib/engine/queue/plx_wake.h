@@ -7,16 +7,14 @@
 #define PLX_WAKE_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
 
 /**
  * The descriptor in `fd` (-1: not created yet), created by the first call.
  *
- * @param made [out] it is new: earlier events have not made it readable
  * Returns: -1 if no descriptor is available
  * Threads: any
  */
-int engine_fd(atomic_int *fd, bool *made);
+int engine_fd(atomic_int *fd);
 
 /**
  * Make the descriptor readable, if it exists.

@@ -12,7 +12,7 @@
 void
 rq_open(struct rq *q, struct engine_rq *back)
 {
-	const struct plx_ring_config ring = rq_ring_config(back->depth);
+	const struct front_layout layout = rq_front_layout(back->depth, back->sges);
 
 	q->front = back->front;
 	q->back = back;
@@ -21,9 +21,9 @@ rq_open(struct rq *q, struct engine_rq *back)
 	atomic_init(&q->limit, back->depth);
 	if (back->ring.shared == NULL)
 		return;
-	q->ring = rq_front_ring(q->front);
+	q->ring = front_ring(q->front, &layout);
 	q->mask = plx_ring_slots(q->ring) - 1;
-	q->spill = rq_front_spill(q->front, &ring);
+	q->spill = front_spill(q->front, &layout);
 }
 
 static enum plx_status
@@ -174,7 +174,7 @@ engine_rq_post(struct rq *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_
 enum plx_status
 srq_open(struct engine_srq *back, const struct plx_engine_srq_config *config, struct plx_srq **out)
 {
-	struct plx_srq *srq = plx_heap_alloc(sizeof(*srq), back->queues->socket);
+	struct plx_srq *srq = plx_heap_alloc(sizeof(*srq), back->queue.queues->socket);
 
 	if (srq == NULL)
 		return PLX_NO_MEMORY;

@@ -10,29 +10,11 @@
 
 /* ---- set-up ---- */
 
-static enum plx_status
-make_front(struct engine_rq *q, const struct engine_queues *queues)
-{
-	const struct plx_ring_config ring = rq_ring_config(q->depth);
-	size_t spill = (size_t)plx_ring_slots_of(&ring) * rq_spill_sges(q->sges);
-	size_t bytes = sizeof(*q->front);
-
-	if (!queues->inline_mode)
-		bytes += plx_ring_bytes(&ring) + spill * sizeof(*q->spill);
-	q->front = plx_heap_queue(bytes, queues->socket);
-	if (q->front == NULL)
-		return PLX_NO_MEMORY;
-	if (queues->inline_mode)
-		return PLX_OK;
-	q->spill = rq_front_spill(q->front, &ring);
-	return plx_ring_untrusted_init(&q->ring, &ring, PLX_RING_CONSUMER,
-				       plx_ring_init(&ring, rq_front_ring(q->front)));
-}
-
 enum plx_status
 engine_rq_init(struct engine_rq *q, struct engine_queues *queues, uint32_t depth, uint32_t sges,
 	       bool shared)
 {
+	const struct front_layout layout = rq_front_layout(depth, sges);
 	size_t bytes = plx_rq_bytes(depth, sges);
 	void *memory;
 
@@ -47,7 +29,12 @@ engine_rq_init(struct engine_rq *q, struct engine_queues *queues, uint32_t depth
 	if (memory == NULL)
 		return PLX_NO_MEMORY;
 	q->rq = plx_rq_init(memory, depth, sges, shared);
-	return make_front(q, queues);
+	q->front = front_create(&layout, queues->inline_mode, queues->socket, PLX_RING_CONSUMER,
+				&q->ring);
+	if (q->front == NULL)
+		return PLX_NO_MEMORY;
+	q->spill = front_spill(q->front, &layout);
+	return PLX_OK;
 }
 
 void
@@ -79,7 +66,6 @@ engine_srq_create(struct engine_seat *seat, const struct plx_engine_srq_config *
 		plx_heap_free(srq);
 		return status;
 	}
-	srq->queues = queues;
 	srq->seat = seat;
 	srq->cookie = config->cookie;
 	plx_list_init(&srq->async_event_link);
@@ -96,7 +82,7 @@ engine_srq_create(struct engine_seat *seat, const struct plx_engine_srq_config *
 void
 engine_srq_free(struct engine_srq *srq)
 {
-	atomic_fetch_sub(&srq->queues->users, 1);
+	atomic_fetch_sub(&srq->queue.queues->users, 1);
 	atomic_fetch_sub(&srq->seat->users, 1);
 	engine_rq_free(&srq->queue);
 	plx_heap_free(srq);
@@ -116,7 +102,7 @@ fetch_one(struct engine_rq *q, const struct plx_ring_span *span, uint32_t i)
 	uint64_t wr_id = slot->wr_id;
 	uint32_t sges = slot->sges;
 
-	ring_untrusted_copied(&sges);
+	plx_copied(&sges);
 	if (plx_unlikely(sges > q->sges))
 		return PLX_TOO_MANY_SGES;
 	if (plx_likely(sges == 1)) {
@@ -126,7 +112,7 @@ fetch_one(struct engine_rq *q, const struct plx_ring_span *span, uint32_t i)
 		if (sges > RECV_SGES)
 			memcpy(sge + RECV_SGES, more, (sges - RECV_SGES) * sizeof(*sge));
 	}
-	ring_untrusted_copied(sge);
+	plx_copied(sge);
 	return engine_rq_to_transport(q, wr_id, sge, sges);
 }
 

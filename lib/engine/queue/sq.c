@@ -21,24 +21,26 @@
 void
 sq_open(struct sq *sq, struct engine_sq *back)
 {
-	const struct plx_ring_config ring = sq_ring_config(back->caps.sq_depth);
-	uint32_t limit = back->caps.inline_bytes;
+	const struct plx_rc_caps *caps = &back->caps;
+	const struct front_layout layout =
+		sq_front_layout(caps->sq_depth, caps->sq_sges, caps->inline_bytes);
+	uint32_t limit = caps->inline_bytes;
 
 	sq->front = back->front;
 	sq->back = back;
 	sq->queues = back->queues;
 	sq->doorbell = back->doorbell;
-	sq->depth = back->caps.sq_depth;
-	sq->sges = back->caps.sq_sges;
+	sq->depth = caps->sq_depth;
+	sq->sges = caps->sq_sges;
 	sq->inline_limit = limit < PLX_WQE_INLINE_BYTES ? PLX_WQE_INLINE_BYTES : limit;
 	sq->ud = back->ud != NULL;
 	sq->domain = back->domain;
 	if (back->ring.shared == NULL)
 		return;
-	sq->ring = sq_front_ring(sq->front);
+	sq->ring = front_ring(sq->front, &layout);
 	sq->mask = plx_ring_slots(sq->ring) - 1;
-	sq->spill_bytes = back->spill_bytes;
-	sq->spill = sq_front_spill(sq->front, &ring);
+	sq->spill_bytes = layout.spill_bytes;
+	sq->spill = front_spill(sq->front, &layout);
 }
 
 /* ---- the doorbell ---- */

@@ -10,37 +10,26 @@
 
 /* ---- set-up ---- */
 
-static enum plx_status
-make_front(struct engine_sq *sq)
-{
-	const struct engine_queues *queues = sq->queues;
-	const struct plx_ring_config ring = sq_ring_config(sq->caps.sq_depth);
-	size_t bytes = sizeof(*sq->front);
-
-	if (!queues->inline_mode)
-		bytes += plx_ring_bytes(&ring) + (size_t)plx_ring_slots_of(&ring) * sq->spill_bytes;
-	sq->front = plx_heap_queue(bytes, queues->socket);
-	if (sq->front == NULL)
-		return PLX_NO_MEMORY;
-	atomic_init(&sq->front->datagram_limit, PLX_MTU_MAX);
-	atomic_init(&sq->front->state, PLX_QP_RESET);
-	if (queues->inline_mode)
-		return PLX_OK;
-	sq->spill = sq_front_spill(sq->front, &ring);
-	return plx_ring_untrusted_init(&sq->ring, &ring, PLX_RING_CONSUMER,
-				       plx_ring_init(&ring, sq_front_ring(sq->front)));
-}
-
 enum plx_status
 engine_sq_init(struct engine_sq *sq, const struct engine_queues *queues,
 	       const struct plx_rc_caps *caps, struct plx_domain domain)
 {
+	const struct front_layout layout =
+		sq_front_layout(caps->sq_depth, caps->sq_sges, caps->inline_bytes);
+
 	sq->queues = queues;
 	sq->caps = *caps;
 	sq->domain = domain;
 	sq->state = PLX_QP_RESET;
-	sq->spill_bytes = sq_spill_bytes(caps->sq_sges, caps->inline_bytes);
-	return make_front(sq);
+	sq->spill_bytes = layout.spill_bytes;
+	sq->front = front_create(&layout, queues->inline_mode, queues->socket, PLX_RING_CONSUMER,
+				 &sq->ring);
+	if (sq->front == NULL)
+		return PLX_NO_MEMORY;
+	sq->spill = front_spill(sq->front, &layout);
+	atomic_init(&sq->front->datagram_limit, PLX_MTU_MAX);
+	atomic_init(&sq->front->state, PLX_QP_RESET);
+	return PLX_OK;
 }
 
 void
@@ -76,7 +65,7 @@ discard(const struct engine_sq *sq, const struct plx_wqe *posted)
 {
 	struct plx_wqe wqe = *posted;
 
-	ring_untrusted_copied(&wqe);
+	plx_copied(&wqe);
 	plx_rc_discard(sq->rc, &wqe);
 }
 

@@ -9,11 +9,10 @@
 #include "plx_wake.h"
 
 int
-engine_fd(atomic_int *fd, bool *made)
+engine_fd(atomic_int *fd)
 {
 	int old = atomic_load(fd), own;
 
-	*made = false;
 	if (old >= 0)
 		return old;
 	own = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -23,7 +22,6 @@ engine_fd(atomic_int *fd, bool *made)
 		close(own);
 		return old;
 	}
-	*made = true;
 	return own;
 }
 

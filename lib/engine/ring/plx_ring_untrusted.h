@@ -156,13 +156,6 @@ plx_ring_untrusted_release(struct plx_ring_untrusted *ring, uint32_t n)
 	ring_store_released(ring->shared, ring->index);
 }
 
-/* From here on the compiler takes what was copied from the copy: it may not load it again. */
-static inline void
-ring_untrusted_copied(void *copy)
-{
-	__asm__ volatile("" : : "r"(copy) : "memory");
-}
-
 /**
  * Copy up to `n` entries into the ring.
  * Returns: how many; 0: the ring is full, or `ring->fault`
@@ -196,7 +189,7 @@ plx_ring_untrusted_dequeue(struct plx_ring_untrusted *ring, uint32_t entry_bytes
 	if (got == 0)
 		return 0;
 	plx_ring_copy(&span, entry_bytes, entries);
-	ring_untrusted_copied(entries);
+	plx_copied(entries);
 	plx_ring_untrusted_release(ring, got);
 	return got;
 }

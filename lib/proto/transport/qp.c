@@ -301,13 +301,6 @@ copy_rest(struct plx_wqe *slot, const struct plx_wqe *wqe, void *more, const voi
 		memcpy(more, spill, (slot->sges - PLX_WQE_SGES) * sizeof(struct plx_sge));
 }
 
-/* From here on the compiler takes what was copied from the copy: it may not load it again. */
-static inline void
-copied(void *copy)
-{
-	__asm__ volatile("" : : "r"(copy) : "memory");
-}
-
 /* The first step: copy the head of an entry to the end of the queue, if there is room. */
 static inline enum plx_status
 take_head(struct plx_rc *qp, struct plx_wqe *slot, const struct plx_wqe *wqe)
@@ -317,7 +310,7 @@ take_head(struct plx_rc *qp, struct plx_wqe *slot, const struct plx_wqe *wqe)
 	if (plx_unlikely(status != PLX_OK))
 		return status;
 	memcpy(slot, wqe, offsetof(struct plx_wqe, sge));
-	copied(slot);
+	plx_copied(slot);
 	return PLX_OK;
 }
 
@@ -332,7 +325,7 @@ take_rest(struct plx_rc *qp, struct plx_wqe *slot, const struct plx_wqe *wqe, co
 	if (plx_unlikely(status != PLX_OK))
 		return status;
 	copy_rest(slot, wqe, more, spill);
-	copied(slot);
+	plx_copied(slot);
 	if (!(slot->flags & PLX_WR_INLINE))
 		return check_sges(slot, more, bytes);
 	*bytes = slot->inline_bytes;
@@ -373,7 +366,7 @@ plx_rc_post_send(struct plx_rc *qp, const struct plx_wqe *wqe, const void *spill
 			 qp->caps.sq_sges < 1))
 		return post_unusual(qp, slot, wqe, spill);
 	slot->sge[0] = wqe->sge[0];
-	copied(slot);
+	plx_copied(slot);
 	if (plx_unlikely(slot->sge[0].length > PLX_MESSAGE_MAX))
 		return PLX_TOO_LONG;
 	plx_rc_sq_commit(qp, slot->sge[0].length);

@@ -10,12 +10,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "plx_engine_cycle.h"
+#include "asked.h"
 #include "engine_pair.h"
 #include "rc.h"
 
@@ -59,47 +59,26 @@ make_cq(struct pair_side *side, struct plx_seat *seat)
 	return cq;
 }
 
-/* A queue pair of a side on a completion queue and in a domain of its own. */
-static struct plx_qp *
-make_qp(int i, const struct pair_options *options, struct plx_cq *cq, struct plx_domain domain)
-{
-	struct pair_side *side = &pair.side[i], usual = *side;
-	struct plx_qp *qp;
-
-	side->send_cq = side->recv_cq = cq;
-	side->domain = domain;
-	qp = pair_qp(&pair, i, options);
-	side->send_cq = usual.send_cq;
-	side->recv_cq = usual.recv_cq;
-	side->domain = usual.domain;
-	return qp;
-}
-
 static void
 find_shared(const struct pair_options *options)
 {
-	const struct plx_ring_config sq = sq_ring_config(DEPTH), rq = rq_ring_config(DEPTH),
-				     cq = cq_ring_config(2 * DEPTH, false),
-				     events = {.entries = ASYNC_EVENTS_MAX,
-					       .entry_bytes = sizeof(struct plx_async_event)};
+	const struct front_layout sq = sq_front_layout(DEPTH, options->sges, options->inline_bytes),
+				  rq = rq_front_layout(DEPTH, options->sges),
+				  cq = cq_front_layout(2 * DEPTH, false),
+				  events = {
+					  .ring = {.entries = ASYNC_EVENTS_MAX,
+						   .entry_bytes = sizeof(struct plx_async_event)}};
 	struct engine_seat *seat = liar.seat->back;
-	size_t spill = sq_spill_bytes(options->sges, options->inline_bytes);
+	size_t doorbells = seat->doorbell_words * sizeof(atomic_ulong);
+	const struct shared shared[] = {
+		{(uint8_t *)liar.qp->sq.front, front_bytes(&sq)},
+		{(uint8_t *)liar.qp->rq.front, front_bytes(&rq)},
+		{(uint8_t *)liar.cq->front, front_bytes(&cq)},
+		{(uint8_t *)seat->front, sizeof(struct seat_front) + doorbells},
+		{(uint8_t *)seat->async_events.ring.shared, front_bytes(&events)},
+	};
 
-	liar.shared[0] = (struct shared){(uint8_t *)liar.qp->sq.front,
-					 sizeof(struct sq_front) + plx_ring_bytes(&sq) +
-						 plx_ring_slots_of(&sq) * spill};
-	liar.shared[1] =
-		(struct shared){(uint8_t *)liar.qp->rq.front,
-				sizeof(struct rq_front) + plx_ring_bytes(&rq) +
-					plx_ring_slots_of(&rq) * rq_spill_sges(options->sges) *
-						sizeof(struct plx_sge)};
-	liar.shared[2] = (struct shared){(uint8_t *)liar.cq->front,
-					 sizeof(struct cq_front) + plx_ring_bytes(&cq)};
-	liar.shared[3] = (struct shared){(uint8_t *)seat->front,
-					 sizeof(struct seat_front) +
-						 seat->doorbell_words * sizeof(atomic_ulong)};
-	liar.shared[4] =
-		(struct shared){(uint8_t *)seat->async_events.ring.shared, plx_ring_bytes(&events)};
+	memcpy(liar.shared, shared, sizeof(shared));
 }
 
 static void
@@ -122,8 +101,8 @@ program_start(void)
 	assert_int_equal(plx_seat_create(pair.side[0].engine, &liar.seat), PLX_OK);
 	liar.cq = make_cq(&pair.side[0], liar.seat);
 	liar.peer_cq = make_cq(&pair.side[1], NULL);
-	liar.qp = make_qp(0, &options, liar.cq, liar.domain);
-	liar.peer = make_qp(1, &options, liar.peer_cq, pair.side[1].domain);
+	liar.qp = pair_qp_on(&pair, 0, &options, liar.cq, liar.cq, liar.domain);
+	liar.peer = pair_qp_on(&pair, 1, &options, liar.peer_cq, liar.peer_cq, pair.side[1].domain);
 	pair_join(&pair, 0, liar.qp, 1, liar.peer, &options);
 	pair_stop(&pair);
 	find_shared(&options);
@@ -291,19 +270,11 @@ neighbour_works(uint64_t round)
 	assert_int_equal(b->memory[0], (uint8_t)round);
 }
 
-static uint64_t
-asked(const char *name, uint64_t usual)
-{
-	const char *text = getenv(name);
-
-	return text ? strtoull(text, NULL, 10) : usual;
-}
-
 static void
 a_program_that_forges_all_that_it_shares_hurts_itself_alone(void **state)
 {
-	const uint64_t rounds = asked("POLLUX_ROUNDS", 20000);
-	uint64_t seed = asked("POLLUX_SEED", 1);
+	const uint64_t rounds = test_asked("POLLUX_ROUNDS", 20000);
+	uint64_t seed = test_asked("POLLUX_SEED", 1);
 	const struct plx_engine_counters *counters;
 	struct plx_async_event event;
 

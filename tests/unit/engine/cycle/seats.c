@@ -39,19 +39,6 @@ make_cq(int side, struct plx_seat *seat, bool strict, uint32_t depth)
 	return cq;
 }
 
-static struct plx_qp *
-make_qp(int side, struct plx_cq *cq, const struct pair_options *options)
-{
-	struct pair_side usual = pair.side[side];
-	struct plx_qp *qp;
-
-	pair.side[side].send_cq = pair.side[side].recv_cq = cq;
-	qp = pair_qp(&pair, side, options);
-	pair.side[side].send_cq = usual.send_cq;
-	pair.side[side].recv_cq = usual.recv_cq;
-	return qp;
-}
-
 /* @param strict its completion queue overruns: it has room for one entry */
 static void
 program_open(struct program *program, uint32_t qps, bool strict)
@@ -64,8 +51,10 @@ program_open(struct program *program, uint32_t qps, bool strict)
 	program->cq = make_cq(0, program->seat, strict, strict ? 1 : qps * DEPTH);
 	program->peer_cq = make_cq(1, NULL, false, qps * DEPTH);
 	for (uint32_t i = 0; i < qps; i++) {
-		program->qp[i] = make_qp(0, program->cq, &options);
-		program->peer[i] = make_qp(1, program->peer_cq, &options);
+		program->qp[i] = pair_qp_on(&pair, 0, &options, program->cq, program->cq,
+					    pair.side[0].domain);
+		program->peer[i] = pair_qp_on(&pair, 1, &options, program->peer_cq,
+					      program->peer_cq, pair.side[1].domain);
 		pair_join(&pair, 0, program->qp[i], 1, program->peer[i], &options);
 	}
 	pair_stop(&pair);
@@ -117,10 +106,18 @@ posted_by(const struct plx_qp *qp)
 /* ---- doorbells ---- */
 
 static void
+ring_all(struct plx_seat *seat)
+{
+	struct seat_front *front = seat->back->front;
+
+	memset(front->summary, 0xff, sizeof(front->summary));
+	memset(front->doorbells, 0xff, seat->back->doorbell_words * sizeof(front->doorbells[0]));
+}
+
+static void
 a_doorbell_rung_for_others_is_not_heard(void **state)
 {
 	struct program mine, other;
-	struct seat_front *front;
 	uint64_t before;
 
 	(void)state;
@@ -128,12 +125,9 @@ a_doorbell_rung_for_others_is_not_heard(void **state)
 	program_open(&mine, 3, false);
 	program_open(&other, 5, false);
 	pair_run(&pair, 10);
-	front = mine.seat->back->front;
 	for (uint32_t round = 0; round < 3; round++) {
 		before = served();
-		memset(front->summary, 0xff, sizeof(front->summary));
-		memset(front->doorbells, 0xff,
-		       mine.seat->back->doorbell_words * sizeof(front->doorbells[0]));
+		ring_all(mine.seat);
 		pair_run(&pair, 1);
 		assert_int_equal(served() - before, 3);
 		pair_run(&pair, 10);
@@ -142,9 +136,7 @@ a_doorbell_rung_for_others_is_not_heard(void **state)
 	program_close(&other);
 	/* Slots are free again, and no program's. */
 	before = served();
-	memset(front->summary, 0xff, sizeof(front->summary));
-	memset(front->doorbells, 0xff,
-	       mine.seat->back->doorbell_words * sizeof(front->doorbells[0]));
+	ring_all(mine.seat);
 	pair_run(&pair, 10);
 	assert_int_equal(served() - before, 3);
 	program_close(&mine);

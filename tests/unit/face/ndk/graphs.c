@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "asked.h"
 #include "ndk_pair.h"
 #include "plx_base.h"
 
@@ -509,14 +510,6 @@ play(uint64_t seed, const struct ndk_side base[2])
 	free(graph);
 }
 
-static uint64_t
-asked(const char *name, uint64_t usual)
-{
-	const char *text = getenv(name);
-
-	return text ? strtoull(text, NULL, 10) : usual;
-}
-
 static uint64_t playing;
 
 static int
@@ -530,7 +523,8 @@ say_last_seed(void **state)
 static void
 t14_whole_graphs_are_closed_in_any_order(void **state)
 {
-	const uint64_t rounds = asked("POLLUX_ROUNDS", ROUNDS), first = asked("POLLUX_SEED", 1);
+	const uint64_t rounds = test_asked("POLLUX_ROUNDS", ROUNDS),
+		       first = test_asked("POLLUX_SEED", 1);
 	struct ndk_side base[2];
 
 	(void)state;
