@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Adapters as programs use them: open, close, query, poll, events.
+ * Adapters as their hosts use them: open, close, query, poll.
  * It creates nothing itself: options.c checks the options, setup.c creates the parts.
- * Start with plx_adapter_open().
+ * Start with plx_host_adapter_open().
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ read_options(const char *name, const struct plx_adapter_options *given,
 }
 
 static void
-fill_info(struct plx_adapter *adapter)
+fill_info(struct host_adapter *adapter)
 {
 	const struct plx_port_caps *caps = &plx_ethdev_queue(adapter->dev, 0)->caps;
 	struct plx_adapter_info *info = &adapter->info;
@@ -91,7 +91,7 @@ add_journal(struct plx_why *why)
 }
 
 static enum plx_status
-make(struct plx_adapter *adapter, struct plx_why *why)
+make(struct host_adapter *adapter, struct plx_why *why)
 {
 	enum plx_status status = eal_ensure(device_is_pci(adapter->options.device), why);
 
@@ -110,10 +110,10 @@ make(struct plx_adapter *adapter, struct plx_why *why)
 }
 
 enum plx_status
-plx_adapter_open(const char *name, const struct plx_adapter_options *options,
-		 struct plx_adapter **out, struct plx_why *why)
+plx_host_adapter_open(const char *name, const struct plx_adapter_options *options,
+		      struct host_adapter **out, struct plx_why *why)
 {
-	struct plx_adapter *adapter = calloc(1, sizeof(*adapter));
+	struct host_adapter *adapter = calloc(1, sizeof(*adapter));
 	enum plx_status status;
 
 	if (!adapter) {
@@ -150,7 +150,7 @@ plx_adapter_open(const char *name, const struct plx_adapter_options *options,
 }
 
 enum plx_status
-plx_adapter_close(struct plx_adapter *adapter)
+plx_host_adapter_close(struct host_adapter *adapter)
 {
 	const struct plx_object_counts *count = &adapter->count;
 	bool used;
@@ -171,14 +171,14 @@ plx_adapter_close(struct plx_adapter *adapter)
 }
 
 void
-plx_adapter_query(const struct plx_adapter *adapter, struct plx_adapter_info *out)
+plx_host_adapter_query(const struct host_adapter *adapter, struct plx_adapter_info *out)
 {
 	*out = adapter->info;
 	out->link_up = plx_ethdev_link(adapter->dev);
 }
 
 uint32_t
-plx_adapter_run(struct plx_adapter *adapter)
+plx_host_adapter_run(struct host_adapter *adapter)
 {
 	uint32_t done = 0;
 
@@ -187,25 +187,4 @@ plx_adapter_run(struct plx_adapter *adapter)
 	for (uint32_t i = 0; i < adapter->engines; i++)
 		done += plx_engine_poll(adapter->engine[i], plx_clock_ns());
 	return done;
-}
-
-uint32_t plx_adapter_poll(struct plx_adapter *adapter) __attribute__((alias("plx_adapter_run")));
-
-bool
-plx_adapter_next_async_event(struct plx_adapter *adapter, struct plx_async_event *out)
-{
-	for (uint32_t i = 0; i < adapter->engines; i++) {
-		if (!plx_engine_next_async_event(adapter->engine[i], out))
-			continue;
-		if (out->kind == PLX_EVENT_FAILED)
-			log_async_event(adapter->info.name, out);
-		return true;
-	}
-	return false;
-}
-
-int
-plx_adapter_async_fd(struct plx_adapter *adapter)
-{
-	return adapter->async_fd;
 }

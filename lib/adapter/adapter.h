@@ -30,35 +30,35 @@ void eal_journal_read(char *out, size_t n);
 
 /** Reserve a name.
  * Errors: BUSY (in use), FULL (PLX_ADAPTERS_MAX) */
-enum plx_status registry_reserve(struct plx_adapter *adapter) PLX_MUST_CHECK;
+enum plx_status registry_reserve(struct host_adapter *adapter) PLX_MUST_CHECK;
 /** Make it visible to visits. */
-void registry_publish(struct plx_adapter *adapter);
+void registry_publish(struct host_adapter *adapter);
 /** Hide it from visits; its name stays reserved. */
-void registry_hide(struct plx_adapter *adapter);
-void registry_remove(struct plx_adapter *adapter);
+void registry_hide(struct host_adapter *adapter);
+void registry_remove(struct host_adapter *adapter);
 
 /** Call `visit` for each open adapter, or for the one with that name; none can close meanwhile.
  * @param name NULL: all.
  * Returns: how many were visited */
-uint32_t registry_visit(const char *name, void (*visit)(struct plx_adapter *adapter, void *context),
-			void *context);
+uint32_t registry_visit(const char *name,
+			void (*visit)(struct host_adapter *adapter, void *context), void *context);
 
 /* ---- worker.c ---- */
 
 /** Get a thread for the adapter's engines, shared with adapters that name the same worker.
  * Errors: as plx_worker_start(); FULL */
-enum plx_status worker_get(struct plx_adapter *adapter, struct plx_why *why) PLX_MUST_CHECK;
+enum plx_status worker_get(struct host_adapter *adapter, struct plx_why *why) PLX_MUST_CHECK;
 /** Release the thread. When this returns, it no longer uses the adapter's engines. The last release
  * stops it. */
-void worker_put(struct plx_adapter *adapter);
+void worker_put(struct host_adapter *adapter);
 
 /* ---- setup.c ---- */
 
 /** Create all parts of an adapter from its options. After a failure, adapter_teardown() destroys
  * what was created.
  * Errors: as plx_adapter_open() */
-enum plx_status adapter_setup(struct plx_adapter *adapter, struct plx_why *why) PLX_MUST_CHECK;
-void adapter_teardown(struct plx_adapter *adapter);
+enum plx_status adapter_setup(struct host_adapter *adapter, struct plx_why *why) PLX_MUST_CHECK;
+void adapter_teardown(struct host_adapter *adapter);
 
 /* ---- pool.c ---- */
 
@@ -71,7 +71,7 @@ enum {
 /** Create the adapter's pool.
  * @param socket NUMA node; SOCKET_ID_ANY.
  * Errors: NO_MEMORY */
-enum plx_status adapter_make_pool(struct plx_adapter *adapter, int socket,
+enum plx_status adapter_make_pool(struct host_adapter *adapter, int socket,
 				  struct plx_why *why) PLX_MUST_CHECK;
 /** Free the pool, or keep it until its packets have returned.
  * @param pool may be NULL */
@@ -81,8 +81,5 @@ void adapter_release_pool(struct rte_mempool *pool);
 
 /** Register the commands once; no effect without telemetry. */
 void telemetry_start(void);
-
-/** Log an event in one line, if the rate limit allows. */
-void log_async_event(const char *adapter, const struct plx_async_event *event);
 
 #endif

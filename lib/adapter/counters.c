@@ -3,7 +3,7 @@
  * All counters of an adapter: of its engines, neighbours, communication manager, port and embedded
  * link. A prefix of the name tells the source. Also those of one queue pair.
  * It only reads values that others write, and adds them up over the engines. Start with
- * plx_adapter_counters().
+ * plx_host_counters().
  */
 #include "adapter.h"
 
@@ -75,8 +75,6 @@ put_engine(struct writer *to, const struct sums *sums)
 static void
 put_cm(struct writer *to, const struct plx_cm_counters *cm)
 {
-	if (cm == NULL)
-		return;
 #define PLX_X(name, text) put(to, "cm_" #name, text, cm->name);
 	PLX_CM_COUNTER_LIST(PLX_X)
 #undef PLX_X
@@ -89,36 +87,63 @@ put_cm(struct writer *to, const struct plx_cm_counters *cm)
 }
 
 static void
-put_port(struct writer *to, const struct plx_adapter *adapter)
+put_port(struct writer *to, const struct plx_ethdev_stats *port, uint64_t dma_refused)
 {
-	struct plx_net_wire_counters wire;
-	struct plx_ethdev_stats port;
-
-	plx_ethdev_stats(adapter->dev, &port);
-#define PLX_X(name, text) put(to, "port_" #name, text, port.name);
+#define PLX_X(name, text) put(to, "port_" #name, text, port->name);
 	PORT_COUNTER_LIST(PLX_X)
 #undef PLX_X
-	put(to, "port_dma_refused", "regions that the device could not be shown",
-	    adapter->dma_refused);
-	if (!adapter->wire_attached || !plx_net_wire_counters(adapter->options.device, &wire))
-		return;
-#define PLX_X(name, text) put(to, "wire_" #name, text, wire.name);
+	put(to, "port_dma_refused", "regions that the device could not be shown", dma_refused);
+}
+
+static void
+put_wire(struct writer *to, const struct plx_net_wire_counters *wire)
+{
+#define PLX_X(name, text) put(to, "wire_" #name, text, wire->name);
 	PLX_NET_WIRE_COUNTER_LIST(PLX_X)
 #undef PLX_X
 }
 
 uint32_t
-plx_adapter_counters(const struct plx_adapter *adapter, struct plx_counter *out, uint32_t n)
+plx_host_counters(const struct host_adapter *adapter, struct plx_counter *out, uint32_t n,
+		  uint32_t *kinds)
 {
+	const struct plx_cm_counters *cm = plx_link_cm_counters(adapter->engine[0]);
 	struct writer to = {.out = out, .room = n};
+	struct plx_net_wire_counters wire;
+	struct plx_ethdev_stats port;
 	struct sums sums = {0};
 
+	*kinds = cm != NULL ? PLX_COUNTERS_CM : 0;
 	for (uint32_t i = 0; i < adapter->engines; i++)
 		add(&sums, plx_engine_counters(adapter->engine[i]),
 		    plx_engine_net_counters(adapter->engine[i]));
 	put_engine(&to, &sums);
-	put_cm(&to, plx_link_cm_counters(adapter->engine[0]));
-	put_port(&to, adapter);
+	if (cm != NULL)
+		put_cm(&to, cm);
+	plx_ethdev_stats(adapter->dev, &port);
+	put_port(&to, &port, adapter->dma_refused);
+	if (adapter->wire_attached && plx_net_wire_counters(adapter->options.device, &wire)) {
+		*kinds |= PLX_COUNTERS_WIRE;
+		put_wire(&to, &wire);
+	}
+	return to.count;
+}
+
+uint32_t
+plx_host_counter_names(uint32_t kinds, struct plx_counter *out, uint32_t n)
+{
+	const struct plx_net_wire_counters wire = {0};
+	const struct plx_ethdev_stats port = {0};
+	const struct plx_cm_counters cm = {0};
+	const struct sums sums = {0};
+	struct writer to = {.out = out, .room = n};
+
+	put_engine(&to, &sums);
+	if (kinds & PLX_COUNTERS_CM)
+		put_cm(&to, &cm);
+	put_port(&to, &port, 0);
+	if (kinds & PLX_COUNTERS_WIRE)
+		put_wire(&to, &wire);
 	return to.count;
 }
 
@@ -134,26 +159,30 @@ static const struct {
 #undef PLX_X
 };
 
-uint32_t
-plx_qp_counters(const struct plx_qp *qp, struct plx_counter *out, uint32_t n)
+static const uint64_t *
+counter_at(const struct plx_rc_counters *counters, uint32_t i)
 {
-	const struct plx_rc_counters *counters = plx_engine_qp_counters(qp);
+	if (i < PLX_VERDICT_COUNT)
+		return &counters->verdict[i];
+	return (const uint64_t *)(const void *)((const uint8_t *)counters +
+						named[i - PLX_VERDICT_COUNT].at);
+}
+
+uint32_t
+plx_host_qp_counters(const struct plx_rc_counters *counters, struct plx_counter *out, uint32_t n)
+{
 	const uint32_t count = PLX_VERDICT_COUNT + PLX_COUNT_OF(named);
 
 	for (uint32_t i = 0; i < count && i < n; i++) {
-		const uint64_t *value;
+		bool verdict = i < PLX_VERDICT_COUNT;
 
-		if (i < PLX_VERDICT_COUNT) {
-			value = &counters->verdict[i];
-			out[i].name = plx_verdict_name((enum plx_verdict)i);
-			out[i].text = plx_verdict_text((enum plx_verdict)i);
-		} else {
-			value = (const uint64_t *)(const void *)((const uint8_t *)counters +
-								 named[i - PLX_VERDICT_COUNT].at);
-			out[i].name = named[i - PLX_VERDICT_COUNT].name;
-			out[i].text = named[i - PLX_VERDICT_COUNT].text;
-		}
-		out[i].value = __atomic_load_n(value, __ATOMIC_RELAXED);
+		out[i].name = verdict ? plx_verdict_name((enum plx_verdict)i)
+				      : named[i - PLX_VERDICT_COUNT].name;
+		out[i].text = verdict ? plx_verdict_text((enum plx_verdict)i)
+				      : named[i - PLX_VERDICT_COUNT].text;
+		out[i].value = counters == NULL
+				       ? 0
+				       : __atomic_load_n(counter_at(counters, i), __ATOMIC_RELAXED);
 	}
 	return count;
 }

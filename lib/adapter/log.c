@@ -2,7 +2,7 @@
  *
  * Log lines for operators: why a queue pair failed. The thread that fetches the event writes them,
  * never an engine's thread. At most PLX_LOG_LINES_PER_S are written, since a peer can make many
- * queue pairs fail. Start with log_async_event().
+ * queue pairs fail. Start with plx_log_async_event().
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -96,7 +96,7 @@ write_line(void (*write)(void *context, const char *line), const char *line)
 }
 
 void
-log_async_event(const char *adapter, const struct plx_async_event *event)
+plx_log_async_event(const char *adapter, const struct plx_async_event *event)
 {
 	char text[PLX_ASYNC_EVENT_TEXT_BYTES], line[LINE_BYTES];
 	void (*write)(void *context, const char *line);

@@ -8,6 +8,7 @@
 #define ALLOW_EXPERIMENTAL_API    /* rte_dev_dma_map(): in DPDK since 19.05, still marked \
 				     experimental */
 #include <errno.h>
+#include <fcntl.h>
 #include <numa.h>
 #include <numaif.h>
 #include <pthread.h>
@@ -38,18 +39,21 @@ struct block {
 	void *memory;
 	size_t bytes; /* as mapped */
 	bool huge;
-	bool known; /* registered with the EAL */
+	int fd;          /* a memfd, for hosts in other processes; -1: private memory */
+	uint64_t serial; /* never used again; 0: private memory */
+	bool known;      /* registered with the EAL */
 	struct plx_list views;
 };
 
 struct view {
 	struct plx_list node;
-	const struct plx_adapter *adapter;
+	const struct host_adapter *adapter;
 	uint32_t users; /* regions in it */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct plx_list blocks = {&blocks, &blocks};
+static uint64_t serials; /* given so far */
 
 /* ---- allocating ---- */
 
@@ -95,23 +99,69 @@ populate(void *memory, size_t bytes)
 	return true;
 }
 
-static void *
-map(size_t bytes, bool huge, int socket, bool *near)
+/* Does this program attach to hosts? They can reach memory that has a descriptor. */
+static bool
+is_for_hosts(void)
 {
-	int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-	void *memory;
+	return secure_getenv("POLLUX_HOST") != NULL;
+}
+
+/* A file without a name, of a fixed size. -1: the system has none */
+static int
+make_file(size_t bytes, bool huge)
+{
+	unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+	int fd;
 
 	if (huge)
+		flags |= MFD_HUGETLB | (unsigned)HUGE_SHIFT << MAP_HUGE_SHIFT;
+	fd = memfd_create("pollux-memory", flags);
+	if (fd < 0)
+		return -1;
+	if (ftruncate(fd, (off_t)bytes) == 0 &&
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static void *
+map_some(size_t bytes, bool huge, int fd)
+{
+	int flags = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+	void *memory;
+
+	if (huge && fd < 0)
 		flags |= MAP_HUGETLB | HUGE_SHIFT << MAP_HUGE_SHIFT;
-	memory = bytes ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) : MAP_FAILED;
-	if (memory == MAP_FAILED)
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+	return memory != MAP_FAILED ? memory : NULL;
+}
+
+/* @param fd [out] -1: private memory */
+static void *
+map(size_t bytes, bool huge, int socket, bool *near, int *fd)
+{
+	void *memory = NULL;
+
+	*fd = -1;
+	if (bytes == 0)
 		return NULL;
-	*near = prefer_node(memory, bytes, socket);
-	if (!populate(memory, bytes)) {
-		munmap(memory, bytes);
-		return NULL;
+	if (is_for_hosts()) {
+		*fd = make_file(bytes, huge);
+		if (*fd < 0)
+			return NULL;
 	}
-	return memory;
+	memory = map_some(bytes, huge, *fd);
+	if (memory != NULL) {
+		*near = prefer_node(memory, bytes, socket);
+		if (populate(memory, bytes))
+			return memory;
+		munmap(memory, bytes);
+	}
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+	return NULL;
 }
 
 /* The node that the first page is really on. */
@@ -165,11 +215,11 @@ plx_mem_alloc(size_t size, int socket, struct plx_why *why)
 		return NULL;
 	}
 	block->bytes = rounded(size, HUGE_BYTES);
-	block->memory = map(block->bytes, true, socket, &near);
+	block->memory = map(block->bytes, true, socket, &near, &block->fd);
 	block->huge = block->memory != NULL;
 	if (!block->huge) {
 		block->bytes = rounded(size, (size_t)sysconf(_SC_PAGESIZE));
-		block->memory = map(block->bytes, false, socket, &near);
+		block->memory = map(block->bytes, false, socket, &near, &block->fd);
 	}
 	if (!block->memory) {
 		free(block);
@@ -179,6 +229,8 @@ plx_mem_alloc(size_t size, int socket, struct plx_why *why)
 	plx_list_init(&block->views);
 	say_what_was_given(block, socket, near, why);
 	pthread_mutex_lock(&lock);
+	if (block->fd >= 0)
+		block->serial = ++serials;
 	plx_list_append(&blocks, &block->node);
 	pthread_mutex_unlock(&lock);
 	return block->memory;
@@ -203,8 +255,40 @@ block_around(const void *memory, size_t length)
 	return NULL;
 }
 
+bool
+plx_mem_find_shared(const void *memory, size_t bytes, struct plx_shared *out)
+{
+	const struct block *block;
+	bool found;
+
+	pthread_mutex_lock(&lock);
+	block = block_around(memory, bytes);
+	found = block != NULL && block->fd >= 0;
+	if (found)
+		*out = (struct plx_shared){.fd = block->fd,
+					   .serial = block->serial,
+					   .base = block->memory,
+					   .bytes = block->bytes};
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+bool
+plx_mem_is_alive(uint64_t serial)
+{
+	struct plx_list *node, *after;
+	bool alive = false;
+
+	pthread_mutex_lock(&lock);
+	plx_list_for_each (node, after, &blocks)
+		if (plx_list_entry(node, struct block, node)->serial == serial)
+			alive = true;
+	pthread_mutex_unlock(&lock);
+	return alive;
+}
+
 static struct view *
-view_of(struct block *block, const struct plx_adapter *adapter)
+view_of(struct block *block, const struct host_adapter *adapter)
 {
 	struct plx_list *node, *after;
 
@@ -218,7 +302,7 @@ view_of(struct block *block, const struct plx_adapter *adapter)
 }
 
 static struct rte_device *
-device_of(const struct plx_adapter *adapter)
+device_of(const struct host_adapter *adapter)
 {
 	struct rte_eth_dev_info info;
 
@@ -258,7 +342,7 @@ unmap_pages(struct rte_device *device, const struct block *block)
 }
 
 static bool
-show(struct plx_adapter *adapter, struct block *block)
+show(struct host_adapter *adapter, struct block *block)
 {
 	struct rte_device *device = device_of(adapter);
 	struct view *view = calloc(1, sizeof(*view));
@@ -288,7 +372,7 @@ show(struct plx_adapter *adapter, struct block *block)
 }
 
 bool
-plx_adapter_map_memory(struct plx_adapter *adapter, void *memory, size_t length)
+plx_host_map_memory(struct host_adapter *adapter, void *memory, size_t length)
 {
 	struct block *block;
 	struct view *view;
@@ -309,7 +393,7 @@ plx_adapter_map_memory(struct plx_adapter *adapter, void *memory, size_t length)
 }
 
 void
-plx_adapter_unmap_memory(struct plx_adapter *adapter, void *memory, size_t length)
+plx_host_unmap_memory(struct host_adapter *adapter, void *memory, size_t length)
 {
 	struct rte_device *device = device_of(adapter);
 	struct block *block;
@@ -350,5 +434,7 @@ plx_mem_free(void *memory)
 	if (block->known)
 		(void)rte_extmem_unregister(block->memory, block->bytes);
 	munmap(block->memory, block->bytes);
+	if (block->fd >= 0)
+		close(block->fd);
 	free(block);
 }

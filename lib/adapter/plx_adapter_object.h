@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * An open adapter as seen by the rooms whose objects belong to it. Not installed.
- * Start with struct plx_adapter: every object points to one.
+ * An adapter as its host has it: the device, the engines, the key table. Programs have seats at it
+ * (lib/host). Not installed. Start with struct host_adapter.
  */
 #ifndef PLX_ADAPTER_OBJECT_H
 #define PLX_ADAPTER_OBJECT_H
@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 #include "plx_adapter.h"
+#include "plx_attach.h"
 #include "plx_engine.h"
 #include "plx_link.h"
 #include "plx_thread.h"
@@ -23,19 +24,13 @@ struct plx_object_counts {
 	atomic_uint pds, mrs, mws, cqs, srqs, qps, ahs, event_channels, listeners, connectors;
 };
 
-/* A slot for an object that the engine identifies by number, and how often the slot was
- * allocated. */
-struct plx_cookie_slot {
-	void *object; /* NULL: free */
-	uint32_t generation, next_free;
+/* A queue pair, in the list of all of an adapter. */
+struct host_qp {
+	struct plx_list link; /* in host_adapter.qps */
+	struct engine_qp *back;
 };
 
-struct plx_cookie_table {
-	struct plx_cookie_slot *slot;
-	uint32_t size, first_free; /* first_free == size: no free slot */
-};
-
-struct plx_adapter {
+struct host_adapter {
 	/* read on the hot path, never written after the open */
 	struct plx_engine *engine[PLX_ENGINES_MAX];
 	uint32_t engines;
@@ -47,8 +42,7 @@ struct plx_adapter {
 	/* serializes changes of the key table (except the end of a region's life) and of `qps`;
 	 * never held while waiting for an engine */
 	pthread_mutex_t lock;
-	struct plx_list qps; /* by plx_engine_qp_link() */
-	struct plx_cookie_table cookies;
+	struct plx_list qps;   /* struct host_qp */
 	atomic_uint next_port; /* for connectors that did not choose one */
 
 	uint32_t path_mtu;
@@ -68,61 +62,108 @@ struct plx_adapter {
 	struct plx_ethdev *dev;
 	struct shared_worker *worker; /* NULL in inline mode */
 	bool visible;                 /* private to registry.c */
-	int async_fd; /* an epoll set of the engines' descriptors for asynchronous events */
 	bool wire_attached;
 	bool needs_dma_map;
 	uint64_t dma_refused;     /* regions that the device's IOMMU refused to map */
 	char dma_refused_why[96]; /* reason for the last refusal */
 };
 
+/** As plx_adapter_open(). */
+enum plx_status plx_host_adapter_open(const char *name, const struct plx_adapter_options *options,
+				      struct host_adapter **adapter,
+				      struct plx_why *why) PLX_MUST_CHECK;
+/** As plx_adapter_close(). Errors: BUSY (it still has objects) */
+enum plx_status plx_host_adapter_close(struct host_adapter *adapter) PLX_MUST_CHECK;
+/** As plx_adapter_query(). Threads: any */
+void plx_host_adapter_query(const struct host_adapter *adapter, struct plx_adapter_info *out);
+/** As plx_adapter_poll(). Hot. */
+uint32_t plx_host_adapter_run(struct host_adapter *adapter);
+
 /**
  * Map registered memory for the device, if the device needs that: a physical device behind an IOMMU
  * or with its own address space, and memory in hugepages. Call without locks.
  *
  * A refusal does not fail a registration, since packets are copied; it increments dma_refused.
- * Returns: true: plx_adapter_unmap_memory() has to be called later
+ * Returns: true: plx_host_unmap_memory() has to be called later
  */
-bool plx_adapter_map_memory(struct plx_adapter *adapter, void *memory, size_t length);
-void plx_adapter_unmap_memory(struct plx_adapter *adapter, void *memory, size_t length);
+bool plx_host_map_memory(struct host_adapter *adapter, void *memory, size_t length);
+void plx_host_unmap_memory(struct host_adapter *adapter, void *memory, size_t length);
 
-/** plx_adapter_poll() under a name that no program can interpose. Hot. */
-__attribute__((visibility("hidden"))) uint32_t plx_adapter_run(struct plx_adapter *adapter);
+/**
+ * Find the memory of plx_mem_alloc() that has all of a range, as another process can map it.
+ * Returns: false: none, or private memory, because the program does not attach to hosts
+ */
+bool plx_mem_find_shared(const void *memory, size_t bytes, struct plx_shared *out);
+/** Is the memory of that serial number still allocated? */
+bool plx_mem_is_alive(uint64_t serial);
 
-/** The engine of the adapter's queues. All queues of a queue pair must be on one engine. */
+/** The engine of an adapter's queues. All queues of a queue pair must be on one engine. */
 static inline struct plx_engine *
-plx_adapter_home(struct plx_adapter *adapter)
+plx_host_home(struct host_adapter *adapter)
 {
 	return adapter->engine[0];
 }
 
-/* ---- cookies ---- */
+/* ---- neighbours and echo ----
+ *
+ * Each call makes one step, and never waits for the network. AGAIN: there is no answer yet; the
+ * sentence is for a program that will not ask again.
+ */
 
-/** Allocate a number that identifies an object while it is alive.
- * Returns: 0: no memory */
-uint64_t plx_cookie_alloc(struct plx_adapter *adapter, void *object);
-void plx_cookie_set(struct plx_adapter *adapter, uint64_t cookie, void *object);
-void plx_cookie_free(struct plx_adapter *adapter, uint64_t cookie);
-/** The adapter's lock is held.
- * Returns: NULL: destroyed meanwhile */
-void *plx_cookie_find(const struct plx_adapter *adapter, uint64_t cookie);
+/** As plx_adapter_resolve(). @param timeout_ms for the sentence */
+enum plx_status plx_host_resolve(struct host_adapter *adapter, const struct plx_ip *ip,
+				 uint32_t timeout_ms, uint8_t *mac,
+				 struct plx_why *why) PLX_MUST_CHECK;
+
+/* An echo request. */
+struct host_ping {
+	struct plx_ip ip;
+	uint32_t bytes, timeout_ms;
+};
+
+/** Send it. @param number [out] for plx_host_pong() */
+enum plx_status plx_host_ping(struct host_adapter *adapter, const struct host_ping *ping,
+			      uint32_t *number, struct plx_why *why) PLX_MUST_CHECK;
+/** Ask for the reply. @param rtt_ns [out] as plx_adapter_ping() */
+enum plx_status plx_host_pong(struct host_adapter *adapter, const struct host_ping *ping,
+			      uint32_t number, uint64_t *rtt_ns,
+			      struct plx_why *why) PLX_MUST_CHECK;
+
+/* ---- counters ---- */
+
+/* Which kinds of counters an adapter has, beside those of every adapter. */
+enum {
+	PLX_COUNTERS_CM = 1 << 0,
+	PLX_COUNTERS_WIRE = 1 << 1,
+};
+
+/**
+ * As plx_adapter_counters().
+ * @param kinds [out] for plx_host_counter_names()
+ */
+uint32_t plx_host_counters(const struct host_adapter *adapter, struct plx_counter *out, uint32_t n,
+			   uint32_t *kinds);
+/** The same counters without values. */
+uint32_t plx_host_counter_names(uint32_t kinds, struct plx_counter *out, uint32_t n);
+
+/** As plx_qp_counters(). @param counters NULL: without values */
+uint32_t plx_host_qp_counters(const struct plx_rc_counters *counters, struct plx_counter *out,
+			      uint32_t n);
 
 /* ---- waiting ---- */
 
-/** Nanoseconds on the system's steady clock. */
-uint64_t plx_steady_ns(void);
-/** Pause before asking the engine again. In inline mode the caller is the engine: poll it.
- * @param ns in worker mode, how long to sleep */
-void plx_adapter_pause(struct plx_adapter *adapter, uint64_t ns);
-
 /** After a key became invalid: get the token to pass to plx_engines_wait() until no engine can use
  * the key. */
-uint64_t plx_engines_token(struct plx_adapter *adapter);
+uint64_t plx_engines_token(struct host_adapter *adapter);
 
 /** Errors: TIMEOUT (an engine has not completed a duty cycle within that time) */
-enum plx_status plx_engines_wait(struct plx_adapter *adapter, uint64_t token,
+enum plx_status plx_engines_wait(struct host_adapter *adapter, uint64_t token,
 				 uint64_t timeout_ns) PLX_MUST_CHECK;
 
 /* ---- text ---- */
+
+/** Log an event in one line, if the rate limit allows. */
+void plx_log_async_event(const char *adapter, const struct plx_async_event *event);
 
 /* The text of an address; "none" if there is none. */
 struct plx_address_text {

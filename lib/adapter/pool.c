@@ -64,7 +64,7 @@ adapter_release_pool(struct rte_mempool *pool)
 }
 
 enum plx_status
-adapter_make_pool(struct plx_adapter *adapter, int socket, struct plx_why *why)
+adapter_make_pool(struct host_adapter *adapter, int socket, struct plx_why *why)
 {
 	static atomic_uint number;
 	const struct plx_adapter_options *options = &adapter->options;

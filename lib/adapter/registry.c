@@ -13,7 +13,7 @@ static struct plx_list adapters = {&adapters, &adapters};
 static uint32_t count;
 
 enum plx_status
-registry_reserve(struct plx_adapter *adapter)
+registry_reserve(struct host_adapter *adapter)
 {
 	enum plx_status status = PLX_OK;
 	struct plx_list *node, *after;
@@ -22,7 +22,7 @@ registry_reserve(struct plx_adapter *adapter)
 	if (count == PLX_ADAPTERS_MAX)
 		status = PLX_FULL;
 	plx_list_for_each (node, after, &adapters) {
-		const struct plx_adapter *other = plx_list_entry(node, struct plx_adapter, node);
+		const struct host_adapter *other = plx_list_entry(node, struct host_adapter, node);
 
 		if (strcmp(other->info.name, adapter->info.name) == 0)
 			status = PLX_BUSY;
@@ -36,7 +36,7 @@ registry_reserve(struct plx_adapter *adapter)
 }
 
 void
-registry_publish(struct plx_adapter *adapter)
+registry_publish(struct host_adapter *adapter)
 {
 	pthread_mutex_lock(&lock);
 	adapter->visible = true;
@@ -44,7 +44,7 @@ registry_publish(struct plx_adapter *adapter)
 }
 
 void
-registry_hide(struct plx_adapter *adapter)
+registry_hide(struct host_adapter *adapter)
 {
 	pthread_mutex_lock(&lock);
 	adapter->visible = false;
@@ -52,7 +52,7 @@ registry_hide(struct plx_adapter *adapter)
 }
 
 void
-registry_remove(struct plx_adapter *adapter)
+registry_remove(struct host_adapter *adapter)
 {
 	pthread_mutex_lock(&lock);
 	plx_list_remove(&adapter->node);
@@ -61,7 +61,7 @@ registry_remove(struct plx_adapter *adapter)
 }
 
 uint32_t
-registry_visit(const char *name, void (*visit)(struct plx_adapter *adapter, void *context),
+registry_visit(const char *name, void (*visit)(struct host_adapter *adapter, void *context),
 	       void *context)
 {
 	struct plx_list *node, *after;
@@ -69,7 +69,7 @@ registry_visit(const char *name, void (*visit)(struct plx_adapter *adapter, void
 
 	pthread_mutex_lock(&lock);
 	plx_list_for_each (node, after, &adapters) {
-		struct plx_adapter *adapter = plx_list_entry(node, struct plx_adapter, node);
+		struct host_adapter *adapter = plx_list_entry(node, struct host_adapter, node);
 
 		if (!adapter->visible || (name && strcmp(name, adapter->info.name) != 0))
 			continue;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Is a host reachable? Waits for a neighbour's Ethernet address or for an ICMP echo.
- * It keeps nothing, and inspects no frames: lib/proto/net does. Start with plx_adapter_ping().
+ * Is a host reachable? Asks for a neighbour's Ethernet address or for an ICMP echo.
+ * It keeps nothing, never waits for the network, and inspects no frames: lib/proto/net does. Start
+ * with plx_host_ping().
  */
 #include <stdio.h>
 
@@ -11,15 +12,13 @@ enum {
 	PING_BYTES_MAX = 1400,
 };
 
-#define RESOLVE_PAUSE_NS (100 * PLX_USEC)
-
 /* The host that has to answer first, for a sentence: the peer or its gateway. */
 struct next_hop_text {
 	char text[2 * INET6_ADDRSTRLEN + 32];
 };
 
 static struct next_hop_text
-next_hop_text(const struct plx_adapter *adapter, const struct plx_ip *ip)
+next_hop_text(const struct host_adapter *adapter, const struct plx_ip *ip)
 {
 	struct plx_ip hop = *ip;
 	struct next_hop_text out;
@@ -36,18 +35,14 @@ next_hop_text(const struct plx_adapter *adapter, const struct plx_ip *ip)
 static enum plx_status
 check_ip(const struct plx_ip *ip, struct plx_why *why)
 {
-	if (ip != NULL && (ip->version == 4 || ip->version == 6))
+	if (ip->version == 4 || ip->version == 6)
 		return PLX_OK;
-	if (ip == NULL)
-		plx_why_set(why, "no address given; give an IPv4 or IPv6 address");
-	else
-		plx_why_set(why, "the address has version %u; give an IPv4 or IPv6 address",
-			    ip->version);
+	plx_why_set(why, "the address has version %u; give an IPv4 or IPv6 address", ip->version);
 	return PLX_INVALID;
 }
 
 static enum plx_status
-explain_stopped(const struct plx_adapter *adapter, enum plx_status status, struct plx_why *why)
+explain_stopped(const struct host_adapter *adapter, enum plx_status status, struct plx_why *why)
 {
 	plx_why_set(
 		why,
@@ -59,7 +54,7 @@ explain_stopped(const struct plx_adapter *adapter, enum plx_status status, struc
 
 /* Convert a verdict about the route to `ip` to a status and a sentence. */
 static enum plx_status
-explain(const struct plx_adapter *adapter, const struct plx_ip *ip, enum plx_net_verdict verdict,
+explain(const struct host_adapter *adapter, const struct plx_ip *ip, enum plx_net_verdict verdict,
 	struct plx_why *why)
 {
 	if (verdict == PLX_NET_NO_ROUTE) {
@@ -84,46 +79,36 @@ explain(const struct plx_adapter *adapter, const struct plx_ip *ip, enum plx_net
 }
 
 enum plx_status
-plx_adapter_resolve(struct plx_adapter *adapter, const struct plx_ip *ip, uint32_t timeout_ms,
-		    uint8_t *mac, struct plx_why *why)
+plx_host_resolve(struct host_adapter *adapter, const struct plx_ip *ip, uint32_t timeout_ms,
+		 uint8_t *mac, struct plx_why *why)
 {
-	uint64_t deadline = plx_steady_ns() + timeout_ms * PLX_MSEC;
 	enum plx_net_verdict verdict;
 	enum plx_status status = check_ip(ip, why);
-	uint8_t found[6];
 
 	if (status != PLX_OK)
 		return status;
-	for (;;) {
-		status = plx_engine_resolve(plx_adapter_home(adapter), ip, found, &verdict);
-		if (status != PLX_OK)
-			return explain_stopped(adapter, status, why);
-		if (verdict == PLX_NET_READY)
-			break;
-		if (verdict != PLX_NET_WAIT)
-			return explain(adapter, ip, verdict, why);
-		if (plx_steady_ns() >= deadline) {
-			plx_why_set(why,
-				    "%s has not answered for its Ethernet address within %u ms; "
-				    "check that it runs, or give it longer",
-				    next_hop_text(adapter, ip).text, timeout_ms);
-			return PLX_TIMEOUT;
-		}
-		plx_adapter_pause(adapter, RESOLVE_PAUSE_NS);
-	}
-	if (mac != NULL)
-		memcpy(mac, found, sizeof(found));
-	return PLX_OK;
+	status = plx_engine_resolve(plx_host_home(adapter), ip, mac, &verdict);
+	if (status != PLX_OK)
+		return explain_stopped(adapter, status, why);
+	if (verdict == PLX_NET_READY)
+		return PLX_OK;
+	if (verdict != PLX_NET_WAIT)
+		return explain(adapter, ip, verdict, why);
+	plx_why_set(why,
+		    "%s has not answered for its Ethernet address within %u ms; check that it "
+		    "runs, or give it longer",
+		    next_hop_text(adapter, ip).text, timeout_ms);
+	return PLX_AGAIN;
 }
 
 static enum plx_status
-explain_ping(const struct plx_adapter *adapter, const struct plx_ip *ip, uint32_t bytes,
-	     uint32_t timeout_ms, enum plx_net_verdict verdict, struct plx_why *why)
+explain_ping(const struct host_adapter *adapter, const struct host_ping *ping,
+	     enum plx_net_verdict verdict, struct plx_why *why)
 {
 	switch (verdict) {
 	case PLX_NET_LOST:
 		plx_why_set(why, "%s has not answered an echo of %u bytes within %u ms",
-			    plx_address_text(ip).s, bytes, timeout_ms);
+			    plx_address_text(&ping->ip).s, ping->bytes, ping->timeout_ms);
 		return PLX_TIMEOUT;
 	case PLX_NET_BUSY:
 		plx_why_set(why, "%d echoes are on their way; that is all there can be at once",
@@ -133,10 +118,12 @@ explain_ping(const struct plx_adapter *adapter, const struct plx_ip *ip, uint32_
 		plx_why_set(why,
 			    "an echo of %u bytes is longer than the frames of device \"%.60s\" (%u "
 			    "bytes, headers included); give fewer",
-			    bytes, adapter->info.device, plx_net_frame_max(adapter->net[0]));
+			    ping->bytes, adapter->info.device, plx_net_frame_max(adapter->net[0]));
 		return PLX_INVALID;
 	case PLX_NET_READY:
+		return PLX_OK;
 	case PLX_NET_WAIT:
+		return PLX_AGAIN;
 	case PLX_NET_NO_ANSWER:
 	case PLX_NET_NO_ROUTE:
 	case PLX_NET_NOT_UNICAST:
@@ -149,33 +136,38 @@ explain_ping(const struct plx_adapter *adapter, const struct plx_ip *ip, uint32_
 	case PLX_NET_VERDICT_COUNT:
 		break;
 	}
-	return explain(adapter, ip, verdict, why);
+	return explain(adapter, &ping->ip, verdict, why);
 }
 
 enum plx_status
-plx_adapter_ping(struct plx_adapter *adapter, const struct plx_ip *ip, uint32_t bytes,
-		 uint32_t timeout_ms, uint64_t *rtt_ns, struct plx_why *why)
+plx_host_ping(struct host_adapter *adapter, const struct host_ping *ping, uint32_t *number,
+	      struct plx_why *why)
 {
 	enum plx_net_verdict verdict;
-	enum plx_status status = check_ip(ip, why);
-	uint32_t number;
+	enum plx_status status = check_ip(&ping->ip, why);
 
 	if (status != PLX_OK)
 		return status;
-	if (bytes > PING_BYTES_MAX) {
-		plx_why_set(why, "an echo of %u bytes; give 0 to %d", bytes, PING_BYTES_MAX);
+	if (ping->bytes > PING_BYTES_MAX) {
+		plx_why_set(why, "an echo of %u bytes; give 0 to %d", ping->bytes, PING_BYTES_MAX);
 		return PLX_INVALID;
 	}
-	status = plx_engine_ping(plx_adapter_home(adapter), ip, bytes, timeout_ms * PLX_MSEC,
-				 &number, &verdict);
-	while (status == PLX_OK && verdict == PLX_NET_WAIT) {
-		plx_adapter_pause(adapter, RESOLVE_PAUSE_NS);
-		status =
-			plx_engine_ping_result(plx_adapter_home(adapter), number, rtt_ns, &verdict);
-	}
+	status = plx_engine_ping(plx_host_home(adapter), &ping->ip, ping->bytes,
+				 ping->timeout_ms * PLX_MSEC, number, &verdict);
 	if (status != PLX_OK)
 		return explain_stopped(adapter, status, why);
-	if (verdict == PLX_NET_READY)
-		return PLX_OK;
-	return explain_ping(adapter, ip, bytes, timeout_ms, verdict, why);
+	return explain_ping(adapter, ping, verdict, why);
+}
+
+enum plx_status
+plx_host_pong(struct host_adapter *adapter, const struct host_ping *ping, uint32_t number,
+	      uint64_t *rtt_ns, struct plx_why *why)
+{
+	enum plx_net_verdict verdict;
+	enum plx_status status =
+		plx_engine_ping_result(plx_host_home(adapter), number, rtt_ns, &verdict);
+
+	if (status != PLX_OK)
+		return explain_stopped(adapter, status, why);
+	return explain_ping(adapter, ping, verdict, why);
 }

@@ -7,9 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include <rte_bus.h>
 #include <rte_dev.h>
@@ -75,7 +73,7 @@ groups_of(const struct plx_adapter_options *options, uint8_t *groups)
 }
 
 static enum plx_status
-open_device(struct plx_adapter *adapter, const char *device, uint32_t frame_want,
+open_device(struct host_adapter *adapter, const char *device, uint32_t frame_want,
 	    struct plx_why *why)
 {
 	uint32_t descriptors = adapter->options.packets / SEGMENTS_OF_POOL;
@@ -98,7 +96,7 @@ open_device(struct plx_adapter *adapter, const char *device, uint32_t frame_want
 /* Without a path MTU in the options, the device is set up for the largest frames that it supports.
  * That it does not support larger ones is then not an error, and not reported. */
 static enum plx_status
-open_widest(struct plx_adapter *adapter, const char *device, struct plx_why *why)
+open_widest(struct host_adapter *adapter, const char *device, struct plx_why *why)
 {
 	static const uint32_t mtus[] = {PLX_MTU_MAX, MTU_NEXT};
 
@@ -116,7 +114,7 @@ open_widest(struct plx_adapter *adapter, const char *device, struct plx_why *why
 }
 
 static enum plx_status
-choose_path_mtu(struct plx_adapter *adapter, const struct plx_port_caps *caps, struct plx_why *why)
+choose_path_mtu(struct host_adapter *adapter, const struct plx_port_caps *caps, struct plx_why *why)
 {
 	uint32_t mtu = adapter->options.path_mtu ? adapter->options.path_mtu : PLX_MTU_MAX;
 
@@ -135,7 +133,7 @@ choose_path_mtu(struct plx_adapter *adapter, const struct plx_port_caps *caps, s
 
 /* A physical device cannot access memory that is not mapped for it. */
 static bool
-is_physical(const struct plx_adapter *adapter)
+is_physical(const struct host_adapter *adapter)
 {
 	struct rte_eth_dev_info info;
 
@@ -145,7 +143,7 @@ is_physical(const struct plx_adapter *adapter)
 }
 
 static enum plx_status
-make_device_alone(struct plx_adapter *adapter, struct plx_why *why)
+make_device_alone(struct host_adapter *adapter, struct plx_why *why)
 {
 	const char *device = adapter->options.device;
 	char attached[64];
@@ -169,7 +167,7 @@ make_device_alone(struct plx_adapter *adapter, struct plx_why *why)
 }
 
 static enum plx_status
-make_device(struct plx_adapter *adapter, struct plx_why *why)
+make_device(struct host_adapter *adapter, struct plx_why *why)
 {
 	enum plx_status status;
 
@@ -180,7 +178,7 @@ make_device(struct plx_adapter *adapter, struct plx_why *why)
 }
 
 static void
-unmake_device(struct plx_adapter *adapter)
+unmake_device(struct host_adapter *adapter)
 {
 	pthread_mutex_lock(&devices_lock);
 	if (adapter->dev)
@@ -210,7 +208,7 @@ no_memory(const char *what, struct plx_why *why)
 }
 
 static enum plx_status
-make_keys(struct plx_adapter *adapter, struct plx_why *why)
+make_keys(struct host_adapter *adapter, struct plx_why *why)
 {
 	struct plx_secret secret = plx_secret_for(&adapter->secret, PLX_SECRET_MEM, 0);
 
@@ -225,7 +223,7 @@ make_keys(struct plx_adapter *adapter, struct plx_why *why)
 
 /* Set the addresses, routes and frame sizes of the adapter. */
 static void
-configure_net(const struct plx_adapter *adapter, struct plx_net_config *config)
+configure_net(const struct host_adapter *adapter, struct plx_net_config *config)
 {
 	const struct plx_port_caps *caps = &plx_ethdev_queue(adapter->dev, 0)->caps;
 	const struct plx_adapter_options *options = &adapter->options;
@@ -247,7 +245,7 @@ configure_net(const struct plx_adapter *adapter, struct plx_net_config *config)
 }
 
 static enum plx_status
-make_net(struct plx_adapter *adapter, uint32_t i, struct plx_why *why)
+make_net(struct host_adapter *adapter, uint32_t i, struct plx_why *why)
 {
 	struct plx_net_config *config = &adapter->net_config;
 	void *memory;
@@ -273,7 +271,7 @@ make_net(struct plx_adapter *adapter, uint32_t i, struct plx_why *why)
 /* Half of the connections may be requests that are not accepted yet, so that a flood leaves the
  * other half. */
 static enum plx_status
-make_cm(struct plx_adapter *adapter, struct plx_why *why)
+make_cm(struct host_adapter *adapter, struct plx_why *why)
 {
 	const uint8_t *mac = adapter->net_config.mac;
 	struct plx_cm_config config = {.connections = adapter->options.connections,
@@ -296,7 +294,7 @@ make_cm(struct plx_adapter *adapter, struct plx_why *why)
 }
 
 static enum plx_status
-make_rcu(struct plx_adapter *adapter, struct plx_why *why)
+make_rcu(struct host_adapter *adapter, struct plx_why *why)
 {
 	void *memory;
 
@@ -310,14 +308,14 @@ make_rcu(struct plx_adapter *adapter, struct plx_why *why)
 }
 
 static enum plx_status
-make_engine(struct plx_adapter *adapter, uint32_t i, struct plx_why *why)
+make_engine(struct host_adapter *adapter, uint32_t i, struct plx_why *why)
 {
 	struct plx_engine_config config = {
 		.port = plx_ethdev_queue(adapter->dev, (uint16_t)i),
 		.mem = adapter->mem,
 		.net = adapter->net[i],
 		.link = &plx_link,
-		.cm = i == 0 ? adapter->cm : NULL, /* the engine of plx_adapter_home() */
+		.cm = i == 0 ? adapter->cm : NULL, /* the engine of plx_host_home() */
 		.pool = adapter->pool,
 		.rcu = adapter->rcu,
 		.index = i,
@@ -326,30 +324,17 @@ make_engine(struct plx_adapter *adapter, uint32_t i, struct plx_why *why)
 		.inline_mode = adapter->inline_mode,
 		.secret = adapter->secret,
 	};
-	struct epoll_event event = {.events = EPOLLIN};
 	enum plx_status status = plx_engine_create(&config, &adapter->engine[i], why);
 
 	plx_secret_wipe(&config.secret, sizeof(config.secret));
-	if (status != PLX_OK)
-		return status;
-	if (epoll_ctl(adapter->async_fd, EPOLL_CTL_ADD,
-		      plx_engine_async_event_fd(adapter->engine[i]), &event)) {
-		plx_why_set(why, "no descriptor for events: %s", strerror(errno));
-		return PLX_NO_MEMORY;
-	}
-	return PLX_OK;
+	return status;
 }
 
 static enum plx_status
-make_engines(struct plx_adapter *adapter, struct plx_why *why)
+make_engines(struct host_adapter *adapter, struct plx_why *why)
 {
 	enum plx_status status = make_rcu(adapter, why);
 
-	adapter->async_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (status == PLX_OK && adapter->async_fd < 0) {
-		plx_why_set(why, "no descriptor for events: %s", strerror(errno));
-		return PLX_NO_MEMORY;
-	}
 	for (uint32_t i = 0; i < adapter->engines && status == PLX_OK; i++) {
 		status = make_net(adapter, i, why);
 		if (status == PLX_OK && i == 0)
@@ -365,12 +350,11 @@ make_engines(struct plx_adapter *adapter, struct plx_why *why)
 /* ---- setup and teardown ---- */
 
 enum plx_status
-adapter_setup(struct plx_adapter *adapter, struct plx_why *why)
+adapter_setup(struct host_adapter *adapter, struct plx_why *why)
 {
 	enum plx_status status;
 
 	adapter->engines = 1; /* more will follow with NICs that steer packets to queues */
-	adapter->async_fd = -1;
 	adapter->inline_mode = adapter->options.mode == PLX_MODE_INLINE;
 	status = random_bytes(&adapter->secret, sizeof(adapter->secret), why);
 	if (status == PLX_OK)
@@ -389,7 +373,7 @@ adapter_setup(struct plx_adapter *adapter, struct plx_why *why)
 }
 
 void
-adapter_teardown(struct plx_adapter *adapter)
+adapter_teardown(struct host_adapter *adapter)
 {
 	worker_put(adapter);
 	for (uint32_t i = 0; i < adapter->engines; i++) {
@@ -397,11 +381,8 @@ adapter_teardown(struct plx_adapter *adapter)
 			plx_engine_destroy(adapter->engine[i]);
 		plx_guarded_free(adapter->net[i], adapter->net_bytes);
 	}
-	if (adapter->async_fd >= 0)
-		close(adapter->async_fd);
 	free(adapter->rcu);
 	plx_guarded_free(adapter->cm_memory, adapter->cm_bytes);
-	free(adapter->cookies.slot);
 	plx_guarded_free(adapter->mem_memory, adapter->mem_bytes);
 	unmake_device(adapter);
 	adapter_release_pool(adapter->pool);

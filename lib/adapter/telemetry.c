@@ -63,7 +63,7 @@ add_counters(struct rte_tel_data *answer, const struct plx_counter *counter, uin
 /* ---- adapters ---- */
 
 static void
-add_name(struct plx_adapter *adapter, void *context)
+add_name(struct host_adapter *adapter, void *context)
 {
 	rte_tel_data_add_array_string(context, adapter->info.name);
 }
@@ -79,7 +79,7 @@ answer_list(const char *command, const char *parameters, struct rte_tel_data *an
 }
 
 static void
-add_addresses(struct rte_tel_data *answer, const struct plx_adapter *adapter)
+add_addresses(struct rte_tel_data *answer, const struct host_adapter *adapter)
 {
 	struct rte_tel_data *inner = rte_tel_data_alloc();
 
@@ -99,7 +99,7 @@ add_addresses(struct rte_tel_data *answer, const struct plx_adapter *adapter)
 }
 
 static void
-add_objects(struct rte_tel_data *answer, struct plx_adapter *adapter)
+add_objects(struct rte_tel_data *answer, struct host_adapter *adapter)
 {
 	const struct plx_object_counts *count = &adapter->count;
 
@@ -113,16 +113,16 @@ add_objects(struct rte_tel_data *answer, struct plx_adapter *adapter)
 }
 
 static void
-describe_adapter(struct plx_adapter *adapter, void *context)
+describe_adapter(struct host_adapter *adapter, void *context)
 {
 	struct question *question = context;
 	struct rte_tel_data *answer = question->answer;
 	struct plx_counter counter[COUNTERS_MAX];
 	struct plx_adapter_info info;
+	uint32_t n, kinds;
 	char mac[18];
-	uint32_t n;
 
-	plx_adapter_query(adapter, &info);
+	plx_host_adapter_query(adapter, &info);
 	snprintf(mac, sizeof(mac), "%02x:%02x:%02x:%02x:%02x:%02x", info.mac[0], info.mac[1],
 		 info.mac[2], info.mac[3], info.mac[4], info.mac[5]);
 	rte_tel_data_start_dict(answer);
@@ -142,7 +142,7 @@ describe_adapter(struct plx_adapter *adapter, void *context)
 		rte_tel_data_add_dict_string(answer, "dma_refused_why", adapter->dma_refused_why);
 	add_addresses(answer, adapter);
 	add_objects(answer, adapter);
-	n = plx_adapter_counters(adapter, counter, COUNTERS_MAX);
+	n = plx_host_counters(adapter, counter, COUNTERS_MAX, &kinds);
 	add_counters(answer, counter, n < COUNTERS_MAX ? n : COUNTERS_MAX);
 }
 
@@ -159,8 +159,17 @@ answer_adapter(const char *command, const char *parameters, struct rte_tel_data 
 
 /* ---- queue pairs ---- */
 
+static uint32_t
+number_of(const struct host_qp *qp)
+{
+	struct qp_back_made made;
+
+	plx_qp_back_made(qp->back, &made);
+	return made.qpn;
+}
+
 static void
-list_qps(struct plx_adapter *adapter, void *context)
+list_qps(struct host_adapter *adapter, void *context)
 {
 	struct question *question = context;
 	struct plx_list *node, *after;
@@ -170,8 +179,9 @@ list_qps(struct plx_adapter *adapter, void *context)
 	pthread_mutex_lock(&adapter->lock);
 	plx_list_for_each (node, after, &adapter->qps) {
 		if (at >= question->number && at - question->number < QPS_OF_ANSWER)
-			rte_tel_data_add_array_u64(question->answer,
-						   plx_engine_qp_number(plx_engine_qp_of(node)));
+			rte_tel_data_add_array_u64(
+				question->answer,
+				number_of(plx_list_entry(node, struct host_qp, link)));
 		at++;
 	}
 	pthread_mutex_unlock(&adapter->lock);
@@ -189,35 +199,36 @@ answer_qps(const char *command, const char *parameters, struct rte_tel_data *ans
 }
 
 static void
-describe_qp(const struct plx_qp *qp, struct rte_tel_data *answer)
+describe_qp(struct engine_qp *qp, struct rte_tel_data *answer)
 {
-	const struct plx_engine_qp_config *config = plx_engine_qp_config(qp);
 	struct plx_counter counter[COUNTERS_MAX];
-	uint32_t n = plx_qp_counters(qp, counter, COUNTERS_MAX);
+	uint32_t n = plx_host_qp_counters(plx_qp_back_counters(qp), counter, COUNTERS_MAX);
+	struct qp_back_made made;
 
+	plx_qp_back_made(qp, &made);
 	rte_tel_data_start_dict(answer);
-	rte_tel_data_add_dict_u64(answer, "qpn", plx_engine_qp_number(qp));
-	rte_tel_data_add_dict_string(answer, "type", config->type == PLX_QP_UD ? "UD" : "RC");
-	rte_tel_data_add_dict_string(answer, "state", plx_qp_state_name(plx_engine_qp_state(qp)));
-	rte_tel_data_add_dict_u64(answer, "sq_depth", config->caps.sq_depth);
-	rte_tel_data_add_dict_u64(answer, "rq_depth", config->rq_depth);
-	rte_tel_data_add_dict_u64(answer, "context", config->context);
+	rte_tel_data_add_dict_u64(answer, "qpn", made.qpn);
+	rte_tel_data_add_dict_string(answer, "type", made.type == PLX_QP_UD ? "UD" : "RC");
+	rte_tel_data_add_dict_string(answer, "state", plx_qp_state_name(plx_qp_back_state(qp)));
+	rte_tel_data_add_dict_u64(answer, "sq_depth", made.caps.sq_depth);
+	rte_tel_data_add_dict_u64(answer, "rq_depth", made.rq_depth);
+	rte_tel_data_add_dict_u64(answer, "context", made.context);
 	add_counters(answer, counter, n < COUNTERS_MAX ? n : COUNTERS_MAX);
 }
 
 static void
-find_qp(struct plx_adapter *adapter, void *context)
+find_qp(struct host_adapter *adapter, void *context)
 {
 	struct question *question = context;
 	struct plx_list *node, *after;
 
 	pthread_mutex_lock(&adapter->lock);
 	plx_list_for_each (node, after, &adapter->qps) {
-		const struct plx_qp *qp = plx_engine_qp_of(node);
+		const struct host_qp *qp = plx_list_entry(node, struct host_qp, link);
 
-		if (plx_engine_qp_number(qp) != question->number || question->answered)
+		if (question->answered || number_of(qp) != question->number)
 			continue;
-		describe_qp(qp, question->answer);
+		describe_qp(qp->back, question->answer);
 		question->answered = true;
 	}
 	pthread_mutex_unlock(&adapter->lock);

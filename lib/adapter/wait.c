@@ -9,7 +9,7 @@
 #include "plx_adapter_object.h"
 
 uint64_t
-plx_engines_token(struct plx_adapter *adapter)
+plx_engines_token(struct host_adapter *adapter)
 {
 	return adapter->rcu ? rte_rcu_qsbr_start(adapter->rcu) : 0;
 }
@@ -18,7 +18,7 @@ plx_engines_token(struct plx_adapter *adapter)
  * all have reached, by an atomic write to a cache line that engines read in each cycle, and reads
  * the record non-atomically. It would need a lock, and costs as much as the wait itself. */
 static bool
-engines_passed(const struct plx_adapter *adapter, uint64_t token)
+engines_passed(const struct host_adapter *adapter, uint64_t token)
 {
 	for (uint32_t i = 0; i < adapter->engines; i++) {
 		/* Acquire: pairs with the release in rte_rcu_qsbr_quiescent(). 0: offline. */
@@ -33,7 +33,7 @@ engines_passed(const struct plx_adapter *adapter, uint64_t token)
 /* In inline mode the caller is the engine's thread, between two duty cycles, so the engine holds no
  * grant. */
 enum plx_status
-plx_engines_wait(struct plx_adapter *adapter, uint64_t token, uint64_t timeout_ns)
+plx_engines_wait(struct host_adapter *adapter, uint64_t token, uint64_t timeout_ns)
 {
 	uint64_t deadline = plx_clock_ns() + timeout_ns;
 	uint32_t looks = 0;
@@ -46,11 +46,4 @@ plx_engines_wait(struct plx_adapter *adapter, uint64_t token, uint64_t timeout_n
 		plx_engine_backoff(&looks);
 	}
 	return PLX_OK;
-}
-
-bool
-plx_adapter_is_running(struct plx_adapter *adapter, uint32_t timeout_ms)
-{
-	return plx_engines_wait(adapter, plx_engines_token(adapter), timeout_ms * PLX_MSEC) ==
-	       PLX_OK;
 }

@@ -35,7 +35,7 @@ find(const char *name)
 }
 
 static enum plx_status
-start(const struct plx_adapter *adapter, struct shared_worker **out, struct plx_why *why)
+start(const struct host_adapter *adapter, struct shared_worker **out, struct plx_why *why)
 {
 	struct shared_worker *worker = calloc(1, sizeof(*worker));
 	char name[16];
@@ -83,7 +83,7 @@ stop(struct shared_worker *worker)
 }
 
 enum plx_status
-worker_get(struct plx_adapter *adapter, struct plx_why *why)
+worker_get(struct host_adapter *adapter, struct plx_why *why)
 {
 	struct shared_worker *worker;
 	enum plx_status status = PLX_OK;
@@ -117,7 +117,7 @@ worker_get(struct plx_adapter *adapter, struct plx_why *why)
 }
 
 void
-worker_put(struct plx_adapter *adapter)
+worker_put(struct host_adapter *adapter)
 {
 	struct shared_worker *worker = adapter->worker;
 	bool unused;

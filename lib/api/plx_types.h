@@ -36,7 +36,8 @@ extern "C" {
 	X(UNREACHABLE, "no route to that address")                                  \
 	X(NO_MEMORY, "out of memory")                                               \
 	X(NO_DEVICE, "no such device, or it does not support this")                 \
-	X(CONFIG, "a setting is wrong")
+	X(CONFIG, "a setting is wrong")                                             \
+	X(GONE, "the adapter's host has gone, or is the parent process'")
 
 enum plx_status {
 #define PLX_X(name, text) PLX_##name,

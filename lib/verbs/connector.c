@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Connectors: each is one end of one connection at a time. lib/engine/link does the work. Here
- * options are checked, with sentences, and addresses are recorded.
- * It only waits for the engine, and once for a neighbour that was known a moment ago.
+ * Connectors: each is one end of one connection at a time. The host of the adapter checks options
+ * and does the work; here addresses are recorded.
+ * It only waits for the host, and once for a neighbour that was known a moment ago.
  * Start with plx_connect().
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "connector.h"
 
 enum {
 	READS_DEFAULT = 16,
 	CONNECT_RNR_BY_QUEUE = 0xff,
-	RNR_RETRY_FINITE =
-		6, /* with the default timer, a message without a receive fails after 1.5 s */
-	FIRST_PRIVATE_PORT = 49152,
-	PRIVATE_PORTS = 65536 - FIRST_PRIVATE_PORT,
 };
 
 /* Time limit for resolving again a neighbour that has just sent us something. */
@@ -37,177 +36,61 @@ plx_connect_options_init(struct plx_connect_options *options)
 	};
 }
 
-/* ---- from options to the engine's parameters ---- */
+/* ---- creation and destruction ---- */
 
-static void
-qp_attr_of(const struct plx_connect_options *options, struct plx_qp_attr *qp_attr)
+static enum plx_status
+create(struct plx_connector *connector)
 {
-	*qp_attr = (struct plx_qp_attr){
-		.path_mtu = options->path_mtu,
-		.access = options->access,
-		.retry = options->retry,
-		.rnr_retry = options->rnr_retry == CONNECT_RNR_BY_QUEUE ? RNR_RETRY_FINITE
-									: options->rnr_retry,
-		.rnr_timer = options->rnr_timer,
-		.ack_timeout = options->ack_timeout,
-		.dscp = options->dscp,
+	const struct plx_ipc_connector_create request = {
+		.channel = connector->channel->object,
+		.cookie = connector->cookie,
 	};
-}
+	struct plx_ipc_object reply;
+	enum plx_status status = adapter_call(adapter_of_connector(connector),
+					      PLX_IPC_CONNECTOR_CREATE, &request, &reply, NULL);
 
-static enum plx_status
-check_mtu(const struct plx_adapter *adapter, uint32_t mtu, struct plx_why *why)
-{
-	if (mtu == 0 || (is_mtu(mtu) && mtu <= adapter->path_mtu))
-		return PLX_OK;
-	plx_why_set(why,
-		    "path MTU %u is none that the port carries; give 256, 512, 1024, 2048 or 4096, "
-		    "at most %u, or 0",
-		    mtu, adapter->path_mtu);
-	return is_mtu(mtu) ? PLX_TOO_LONG : PLX_INVALID;
-}
-
-static enum plx_status
-check_private(const struct plx_connect_options *options, uint32_t most, struct plx_why *why)
-{
-	if (options->private_bytes <= most &&
-	    (options->private_bytes == 0 || options->private_data != NULL))
-		return PLX_OK;
-	plx_why_set(why, "%u bytes of private data%s; at most %u travel with this message",
-		    options->private_bytes,
-		    options->private_data == NULL ? " and no pointer to them" : "", most);
-	return PLX_TOO_LONG;
-}
-
-static enum plx_status
-make_attr(const struct plx_connector *connector, const struct plx_qp *qp,
-	  const struct plx_connect_options *options, struct plx_link_attr *attr,
-	  struct plx_why *why)
-{
-	const struct plx_adapter *adapter = adapter_of_connector(connector);
-	struct plx_qp_attr qp_attr;
-	enum plx_status status;
-
-	if (adapter_of(qp) != adapter || is_ud(qp)) {
-		plx_why_set(why, "the queue pair is not an RC one of adapter %s",
-			    adapter->info.name);
-		return PLX_INVALID;
-	}
-	qp_attr_of(options, &qp_attr);
-	status = qp_attr_check(&qp_attr, why);
 	if (status == PLX_OK)
-		status = check_mtu(adapter, options->path_mtu, why);
-	if (status != PLX_OK)
-		return status;
-	*attr = (struct plx_link_attr){
-		.path = {.local = options->local, .remote = options->remote},
-		.own = {.path_mtu = options->path_mtu ? options->path_mtu : adapter->path_mtu,
-			.responder_resources =
-				options->responder_resources < responder_resources_of(qp)
-					? options->responder_resources
-					: responder_resources_of(qp),
-			.initiator_depth = options->initiator_depth,
-			.rnr_retry = options->rnr_retry,
-			.retry = options->retry,
-			.ack_timeout = options->ack_timeout},
-		.local_port = options->local_port,
-		.remote_port = options->remote_port,
-		.private_data = options->private_data,
-		.private_bytes = options->private_bytes,
-		.grace_ns = options->keep_posted ? PLX_NEVER
-						 : adapter->options.disconnect_grace_ms * PLX_MSEC,
-	};
-	if (options->rnr_retry == CONNECT_RNR_BY_QUEUE)
-		attr->own.rnr_retry =
-			plx_engine_qp_config(qp)->srq ? PLX_RNR_RETRY_FOREVER : RNR_RETRY_FINITE;
-	qp_attr_to_rc(adapter, &qp_attr, &attr->rc, &attr->path);
-	return PLX_OK;
-}
-
-/* Choose a local port for a connector without one, in rotation, so that none is reused soon. */
-static uint16_t
-choose_port(struct plx_adapter *adapter)
-{
-	uint32_t n = atomic_fetch_add(&adapter->next_port, 1);
-
-	return (uint16_t)(FIRST_PRIVATE_PORT + n % PRIVATE_PORTS);
-}
-
-static enum plx_status
-explain(const struct plx_connector *connector, enum plx_status status, const struct plx_ip *remote,
-	struct plx_why *why)
-{
-	const char *adapter = adapter_of_connector(connector)->info.name;
-
-	if (status == PLX_STATE)
-		plx_why_set(why,
-			    "the connector or the queue pair is in use, or not where this step "
-			    "begins; take the connector's events first");
-	else if (status == PLX_UNREACHABLE)
-		plx_why_set(why,
-			    "%s is in no network of adapter %s and behind no route; check both "
-			    "addresses, prefixes and routes",
-			    plx_address_text(remote).s, adapter);
-	else if (status == PLX_FULL)
-		plx_why_set(why,
-			    "adapter %s has all of its connections; end one, or open it with more "
-			    "(`connections`)",
-			    adapter);
-	else if (status == PLX_TIMEOUT)
-		plx_why_set(why, "the engine of adapter %s has not answered for %d s", adapter,
-			    (int)(PLX_COMMAND_TIMEOUT_NS / PLX_SEC));
-	else if (status != PLX_OK)
-		plx_why_set(why, "the connection to %s: %s", plx_address_text(remote).s,
-			    plx_status_text(status));
+		connector->object = reply.object;
 	return status;
 }
 
-static void
-set_info(struct plx_connector *connector, const struct plx_link_attr *attr)
+/* Make it that of a request. */
+static enum plx_status
+adopt(struct plx_connector *connector, const struct plx_cm_event *requested)
 {
-	struct plx_adapter *adapter = adapter_of_connector(connector);
-	struct plx_ip local = attr->path.local;
+	const struct plx_ipc_request_of request = {.object = connector->object,
+						   .id = requested->id.v};
+	struct plx_ipc_nothing none;
 
-	if (local.version == 0)
-		(void)!plx_net_source(adapter->net[0], &attr->path.remote, &local);
-	pthread_mutex_lock(&adapter->lock);
-	connector->info = (struct plx_connector_info){
-		.local = local,
-		.remote = attr->path.remote,
-		.local_port = attr->local_port,
-		.remote_port = attr->remote_port,
-	};
-	pthread_mutex_unlock(&adapter->lock);
+	connector->info = requested->peer.info;
+	return adapter_call(adapter_of_connector(connector), PLX_IPC_CONNECTOR_ADOPT, &request,
+			    &none, NULL);
 }
-
-/* ---- creation and destruction ---- */
 
 enum plx_status
 connector_make(struct plx_event_channel *channel, const struct plx_cm_event *requested,
 	       struct plx_connector **out)
 {
-	struct plx_adapter *adapter = plx_link_channel_adapter(channel);
-	uint64_t cookie = plx_cookie_alloc(adapter, NULL);
-	struct plx_connector *made;
-	enum plx_status status;
+	struct plx_connector *made = calloc(1, sizeof(*made));
+	enum plx_status status = PLX_NO_MEMORY;
 
-	if (cookie == 0)
+	if (made == NULL)
 		return PLX_NO_MEMORY;
-	status = plx_link_connector_create(channel, cookie, &made);
+	made->channel = channel;
+	made->cookie = plx_cookie_alloc(channel->adapter, made);
+	if (made->cookie != 0)
+		status = create(made);
+	if (status == PLX_OK && requested != NULL) {
+		status = adopt(made, requested);
+		if (status != PLX_OK)
+			(void)!adapter_call_on(channel->adapter, PLX_IPC_DESTROY, made->object.v);
+	}
 	if (status != PLX_OK) {
-		plx_cookie_free(adapter, cookie);
+		if (made->cookie != 0)
+			plx_cookie_free(channel->adapter, made->cookie);
+		free(made);
 		return status;
 	}
-	plx_cookie_set(adapter, cookie, made);
-	if (requested != NULL) {
-		made->info = requested->peer.info;
-		status = plx_link_adopt(made, requested);
-	}
-	if (status != PLX_OK) {
-		plx_cookie_free(adapter, cookie);
-		plx_link_connector_free(made);
-		return status;
-	}
-	adapter->count.connectors++;
 	*out = made;
 	return PLX_OK;
 }
@@ -227,13 +110,12 @@ enum plx_status
 plx_connector_destroy(struct plx_connector *connector)
 {
 	struct plx_adapter *adapter = adapter_of_connector(connector);
-	enum plx_status status = plx_link_connector_close(connector);
+	enum plx_status status = adapter_call_on(adapter, PLX_IPC_DESTROY, connector->object.v);
 
 	if (status != PLX_OK)
 		return status;
 	plx_cookie_free(adapter, connector->cookie);
-	plx_link_connector_free(connector);
-	adapter->count.connectors--;
+	free(connector);
 	return PLX_OK;
 }
 
@@ -258,97 +140,146 @@ plx_connector_query(const struct plx_connector *connector, struct plx_connector_
 
 /* ---- steps of a connection ---- */
 
+/* @param most bytes of private data that travel with the message */
+static enum plx_status
+fill(const struct plx_connector *connector, const struct plx_qp *qp,
+     const struct plx_connect_options *options, uint32_t most, struct plx_ipc_connect *request,
+     struct plx_why *why)
+{
+	uint32_t bytes = options->private_bytes;
+
+	if (bytes > 0 && options->private_data == NULL) {
+		plx_why_set(why,
+			    "%u bytes of private data and no pointer to them; at most %u travel "
+			    "with this message",
+			    bytes, most);
+		return PLX_TOO_LONG;
+	}
+	*request = (struct plx_ipc_connect){.object = connector->object, .options = *options};
+	request->options.private_data = NULL;
+	/* The host says what is too long. */
+	if (bytes > 0 && bytes <= sizeof(request->private_data))
+		memcpy(request->private_data, options->private_data, bytes);
+	/* Of another adapter it is none of this one's. */
+	if (qp != NULL && adapter_of(qp) == adapter_of_connector(connector))
+		request->qp.v = qp->object;
+	return PLX_OK;
+}
+
+static void
+set_info(struct plx_connector *connector, const struct plx_connect_options *options,
+	 const struct plx_ipc_connecting *made)
+{
+	struct plx_adapter *adapter = adapter_of_connector(connector);
+
+	pthread_mutex_lock(&adapter->lock);
+	connector->info = (struct plx_connector_info){
+		.local = made->local,
+		.remote = options->remote,
+		.local_port = made->local_port,
+		.remote_port = options->remote_port,
+	};
+	pthread_mutex_unlock(&adapter->lock);
+}
+
+/* @param op CONNECT, SIDR_REQUEST */
+static enum plx_status
+connect_by(struct plx_connector *connector, enum plx_ipc_op op, const struct plx_qp *qp,
+	   const struct plx_connect_options *options, struct plx_why *why)
+{
+	struct plx_ipc_connecting reply;
+	struct plx_ipc_connect request;
+	enum plx_status status =
+		fill(connector, qp, options, PLX_PRIVATE_CONNECT_MAX, &request, why);
+
+	if (status == PLX_OK)
+		status = adapter_call(adapter_of_connector(connector), op, &request, &reply, why);
+	if (status == PLX_OK)
+		set_info(connector, options, &reply);
+	return status;
+}
+
 enum plx_status
 plx_connect(struct plx_connector *connector, struct plx_qp *qp,
 	    const struct plx_connect_options *options, struct plx_why *why)
 {
-	struct plx_link_attr attr;
-	enum plx_status status = make_attr(connector, qp, options, &attr, why);
-
-	if (status == PLX_OK)
-		status = check_private(options, PLX_PRIVATE_CONNECT_MAX, why);
-	if (status != PLX_OK)
-		return status;
-	if (options->remote_port == 0) {
-		plx_why_set(why, "port 0 of %s is none; give 1 to 65535",
-			    plx_address_text(&options->remote).s);
-		return PLX_INVALID;
-	}
-	if (attr.local_port == 0)
-		attr.local_port = choose_port(adapter_of_connector(connector));
-	status = plx_link_connect(connector, qp, &attr);
-	if (status == PLX_OK)
-		set_info(connector, &attr);
-	return explain(connector, status, &options->remote, why);
+	return connect_by(connector, PLX_IPC_CONNECT, qp, options, why);
 }
 
 enum plx_status
 plx_sidr_request(struct plx_connector *connector, const struct plx_connect_options *options,
 		 struct plx_why *why)
 {
-	struct plx_link_attr attr = {
-		.path = {.local = options->local, .remote = options->remote},
-		.local_port = options->local_port,
-		.remote_port = options->remote_port,
-		.private_data = options->private_data,
-		.private_bytes = options->private_bytes,
-	};
-	enum plx_status status = check_private(options, PLX_PRIVATE_CONNECT_MAX, why);
-
-	if (status != PLX_OK)
-		return status;
-	if (attr.local_port == 0)
-		attr.local_port = choose_port(adapter_of_connector(connector));
-	status = plx_link_sidr_request(connector, &attr);
-	if (status == PLX_OK)
-		set_info(connector, &attr);
-	return explain(connector, status, &options->remote, why);
+	return connect_by(connector, PLX_IPC_SIDR_REQUEST, NULL, options, why);
 }
 
-/* Try again while the neighbour is being resolved. */
-static bool
-retry_is_due(struct plx_adapter *adapter, enum plx_status status, uint64_t deadline)
+/* Try again while the neighbour is being resolved, which was known a moment ago. */
+static enum plx_status
+call_until_resolved(struct plx_connector *connector, enum plx_ipc_op op, const void *request,
+		    struct plx_why *why)
 {
-	if (status != PLX_AGAIN || plx_steady_ns() >= deadline)
-		return false;
-	plx_adapter_pause(adapter, PLX_MSEC);
-	return true;
+	struct plx_adapter *adapter = adapter_of_connector(connector);
+	uint64_t deadline = plx_steady_ns() + RESOLVE_NS;
+	struct plx_ipc_nothing none;
+	enum plx_status status;
+
+	for (;;) {
+		status = adapter_call(adapter, op, request, &none, why);
+		if (status != PLX_AGAIN || plx_steady_ns() >= deadline)
+			return status;
+		plx_adapter_pause(adapter, PLX_MSEC);
+	}
+}
+
+/* The peer, for sentences. */
+static struct plx_ip
+peer_of(struct plx_connector *connector)
+{
+	struct plx_connector_info info;
+
+	(void)!plx_connector_query(connector, &info);
+	return info.remote;
 }
 
 enum plx_status
 plx_establish(struct plx_connector *connector, struct plx_why *why)
 {
-	uint64_t deadline = plx_steady_ns() + RESOLVE_NS;
-	struct plx_connector_info to;
-	enum plx_status status = plx_connector_query(connector, &to);
+	const struct plx_ipc_establish request = {connector->object, peer_of(connector)};
 
-	if (status != PLX_OK)
-		return explain(connector, status, NULL, why);
-
-	do
-		status = plx_link_establish(connector);
-	while (retry_is_due(adapter_of_connector(connector), status, deadline));
-	return explain(connector, status, &to.remote, why);
+	return call_until_resolved(connector, PLX_IPC_ESTABLISH, &request, why);
 }
 
 enum plx_status
 plx_accept(struct plx_connector *connector, struct plx_qp *qp,
 	   const struct plx_connect_options *options, struct plx_why *why)
 {
-	uint64_t deadline = plx_steady_ns() + RESOLVE_NS;
-	struct plx_link_attr attr;
-	struct plx_connector_info to;
-	enum plx_status status = make_attr(connector, qp, options, &attr, why);
+	struct plx_ipc_connect request;
+	enum plx_status status =
+		fill(connector, qp, options, PLX_PRIVATE_ACCEPT_MAX, &request, why);
 
-	if (status == PLX_OK)
-		status = check_private(options, PLX_PRIVATE_ACCEPT_MAX, why);
 	if (status != PLX_OK)
 		return status;
-	status = plx_connector_query(connector, &to);
-	if (status != PLX_OK)
-		return explain(connector, status, NULL, why);
-	do
-		status = plx_link_accept(connector, qp, &attr);
-	while (retry_is_due(adapter_of_connector(connector), status, deadline));
-	return explain(connector, status, &to.remote, why);
+	request.peer = peer_of(connector);
+	return call_until_resolved(connector, PLX_IPC_ACCEPT, &request, why);
+}
+
+enum plx_status
+plx_reject(struct plx_connector *connector, const void *private_data, uint32_t private_bytes)
+{
+	struct plx_ipc_reject request = {.object = connector->object,
+					 .private_bytes = private_bytes};
+	struct plx_ipc_nothing none;
+
+	if (private_bytes > 0 && private_data == NULL)
+		return PLX_INVALID;
+	if (private_bytes > 0 && private_bytes <= sizeof(request.private_data))
+		memcpy(request.private_data, private_data, private_bytes);
+	return adapter_call(adapter_of_connector(connector), PLX_IPC_REJECT, &request, &none, NULL);
+}
+
+enum plx_status
+plx_disconnect(struct plx_connector *connector)
+{
+	return adapter_call_on(adapter_of_connector(connector), PLX_IPC_DISCONNECT,
+			       connector->object.v);
 }

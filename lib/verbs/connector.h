@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the files of channels, listeners and connectors share. It owns no state. The structs are in
- * plx_link.h.
+ * What the files of channels, listeners and connectors share. It owns no state.
  */
 #ifndef PLX_VERBS_CONNECTOR_H
 #define PLX_VERBS_CONNECTOR_H
 
-#include "objects.h"
+#include "plx_objects.h"
 
 static inline struct plx_adapter *
 adapter_of_connector(const struct plx_connector *connector)
 {
-	return plx_link_channel_adapter(connector->channel);
+	return connector->channel->adapter;
 }
 
 /* Create a connector: an idle one, or that of a request.

@@ -10,34 +10,53 @@
 #include <poll.h>
 #include <sched.h>
 
-#include "objects.h"
-#include "plx_cq_front.h"
+#include "plx_objects.h"
+#include "plx_heap.h"
 
 enum plx_status
-plx_cq_create(struct plx_adapter *adapter, const struct plx_cq_options *options, struct plx_cq **cq)
+plx_cq_create(struct plx_adapter *adapter, const struct plx_cq_options *options,
+	      struct plx_cq **out)
 {
-	const struct plx_engine_cq_config config = {
+	const struct plx_ipc_cq_create request = {
 		.depth = options->depth,
 		.strict = options->strict,
-		.cookie = options->context,
-		.adapter = adapter,
+		.context = options->context,
 	};
-	enum plx_status status = plx_engine_cq_create(plx_adapter_home(adapter), &config, cq);
+	struct plx_cq *cq = plx_heap_alloc(sizeof(*cq), adapter->socket);
+	struct plx_ipc_cq_created reply;
+	enum plx_status status;
 
-	if (status == PLX_OK)
-		adapter->count.cqs++;
-	return status;
+	if (cq == NULL)
+		return PLX_NO_MEMORY;
+	status = adapter_call(adapter, PLX_IPC_CQ_CREATE, &request, &reply, NULL);
+	if (status != PLX_OK) {
+		plx_heap_free(cq);
+		return status;
+	}
+	cq_open(cq, adapter_at(adapter, reply.front), options->depth, adapter->inline_mode,
+		&adapter->owner, reply.object.v);
+	cq->adapter = adapter;
+	*out = cq;
+	return PLX_OK;
 }
 
 enum plx_status
 plx_cq_destroy(struct plx_cq *cq)
 {
-	struct plx_adapter *adapter = cq->adapter;
-	enum plx_status status = plx_engine_cq_destroy(cq);
+	enum plx_status status = adapter_call_on(cq->adapter, PLX_IPC_DESTROY, cq->object);
 
 	if (status == PLX_OK)
-		adapter->count.cqs--;
+		plx_heap_free(cq);
 	return status;
+}
+
+enum plx_status
+plx_cq_resize(struct plx_cq *cq, uint32_t depth)
+{
+	const struct plx_ipc_cq_resize request = {.object = {cq->object}, .depth = depth};
+	struct plx_ipc_nothing none;
+
+	return adapter_call(cq->adapter, PLX_IPC_CQ_RESIZE, &request, &none, NULL);
 }
 
 void
@@ -94,7 +113,7 @@ wait_inline(struct plx_cq *cq, uint64_t deadline)
 
 		if (fired || plx_steady_ns() >= deadline)
 			return fired;
-		if (done == 0 && cq->adapter->options.idle == PLX_IDLE_YIELD)
+		if (done == 0 && cq->adapter->idle == PLX_IDLE_YIELD)
 			sched_yield();
 	}
 }

@@ -5,8 +5,8 @@
  * object was destroyed meanwhile.
  * It waits only in plx_event_channel_wait(). Start with plx_event_channel_next().
  */
-#include <poll.h>
 #include <sched.h>
+#include <stdlib.h>
 
 #include "connector.h"
 
@@ -14,25 +14,43 @@
 
 enum plx_status
 plx_event_channel_create(struct plx_adapter *adapter, uint32_t depth,
-			 struct plx_event_channel **channel)
+			 struct plx_event_channel **out)
 {
-	enum plx_status status =
-		plx_link_channel_create(plx_adapter_home(adapter), adapter, depth, channel);
+	const struct plx_ipc_channel_create request = {depth};
+	struct plx_event_channel *channel = calloc(1, sizeof(*channel));
+	struct plx_ipc_channel_created reply;
+	enum plx_status status;
 
-	if (status == PLX_OK)
-		adapter->count.event_channels++;
-	return status;
+	if (channel == NULL)
+		return PLX_NO_MEMORY;
+	status = adapter_call(adapter, PLX_IPC_CHANNEL_CREATE, &request, &reply, NULL);
+	if (status != PLX_OK) {
+		free(channel);
+		return status;
+	}
+	channel->adapter = adapter;
+	channel->object = reply.object;
+	eq_open(&channel->events, adapter_at(adapter, reply.front), sizeof(struct plx_link_event),
+		&adapter->owner, reply.object.v);
+	*out = channel;
+	return PLX_OK;
 }
 
 enum plx_status
 plx_event_channel_destroy(struct plx_event_channel *channel)
 {
-	struct plx_adapter *adapter = plx_link_channel_adapter(channel);
-	enum plx_status status = plx_link_channel_destroy(channel);
+	enum plx_status status =
+		adapter_call_on(channel->adapter, PLX_IPC_DESTROY, channel->object.v);
 
 	if (status == PLX_OK)
-		adapter->count.event_channels--;
+		free(channel);
 	return status;
+}
+
+int
+plx_event_channel_fd(struct plx_event_channel *channel)
+{
+	return eq_fd(&channel->events);
 }
 
 /* ---- events ---- */
@@ -51,13 +69,23 @@ fill_event(const struct plx_cm_event *from, struct plx_connector_event *out)
 	memcpy(out->private_data, from->private_data, sizeof(out->private_data));
 }
 
+/* TIMEOUT: a stalled engine rejects the request when it times out. */
+static void
+refuse(struct plx_event_channel *channel, struct plx_cm_id id)
+{
+	const struct plx_ipc_request_of request = {.object = channel->object, .id = id.v};
+	struct plx_ipc_nothing none;
+
+	(void)!adapter_call(channel->adapter, PLX_IPC_CHANNEL_REFUSE, &request, &none, NULL);
+}
+
 /* Handle a peer's request: create its connector, or reject it.
  * Returns: false: no event for the program */
 static bool
 fill_request(struct plx_event_channel *channel, const struct plx_link_event *event,
 	     struct plx_connector_event *out)
 {
-	struct plx_adapter *adapter = plx_link_channel_adapter(channel);
+	struct plx_adapter *adapter = channel->adapter;
 	struct plx_listener *listener;
 
 	pthread_mutex_lock(&adapter->lock);
@@ -68,8 +96,7 @@ fill_request(struct plx_event_channel *channel, const struct plx_link_event *eve
 	}
 	pthread_mutex_unlock(&adapter->lock);
 	if (listener == NULL || connector_make(channel, &event->cm, &out->connector) != PLX_OK) {
-		/* TIMEOUT: a stalled engine rejects the request when it times out. */
-		(void)!plx_link_refuse_request(channel, &event->cm);
+		refuse(channel, event->cm.id);
 		return false;
 	}
 	return true;
@@ -80,7 +107,7 @@ static bool
 fill_other(struct plx_event_channel *channel, const struct plx_link_event *event,
 	   struct plx_connector_event *out)
 {
-	struct plx_adapter *adapter = plx_link_channel_adapter(channel);
+	struct plx_adapter *adapter = channel->adapter;
 	struct plx_connector *connector;
 
 	pthread_mutex_lock(&adapter->lock);
@@ -102,7 +129,7 @@ next_event(struct plx_event_channel *channel, struct plx_connector_event *out)
 {
 	struct plx_link_event event;
 
-	while (plx_link_channel_next(channel, &event)) {
+	while (eq_pop(&channel->events, &event)) {
 		fill_event(&event.cm, out);
 		if (event.cm.kind == PLX_CM_EVENT_REQUESTED ? fill_request(channel, &event, out)
 							    : fill_other(channel, &event, out))
@@ -116,14 +143,14 @@ plx_event_channel_next(struct plx_event_channel *channel, struct plx_connector_e
 {
 	if (next_event(channel, out))
 		return true;
-	return plx_adapter_run(plx_link_channel_adapter(channel)) > 0 && next_event(channel, out);
+	return plx_adapter_run(channel->adapter) > 0 && next_event(channel, out);
 }
 
 bool
 plx_event_channel_wait(struct plx_event_channel *channel, uint32_t timeout_ms,
 		       struct plx_connector_event *out)
 {
-	struct plx_adapter *adapter = plx_link_channel_adapter(channel);
+	struct plx_adapter *adapter = channel->adapter;
 	uint64_t deadline = plx_steady_ns() + timeout_ms * PLX_MSEC;
 	/* before the first check, so that no event is missed */
 	int fd = adapter->inline_mode ? -1 : plx_event_channel_fd(channel);
@@ -138,118 +165,77 @@ plx_event_channel_wait(struct plx_event_channel *channel, uint32_t timeout_ms,
 			return false;
 		if (!adapter->inline_mode)
 			sleep_on(fd, deadline - now);
-		else if (adapter->options.idle == PLX_IDLE_YIELD)
+		else if (adapter->idle == PLX_IDLE_YIELD)
 			sched_yield();
 	}
 }
 
 /* ---- listeners ---- */
 
-static enum plx_status
-check_listen(const struct plx_event_channel *channel, const struct plx_listen_options *options,
-	     struct plx_why *why)
+/* The queue pair of a UD service; of another adapter it is none of this one's. */
+static struct plx_object
+ud_of(const struct plx_adapter *adapter, const struct plx_qp *ud)
 {
-	const struct plx_adapter *adapter = plx_link_channel_adapter(channel);
-
-	if (options->local.version != 0 && !plx_net_is_own(adapter->net[0], &options->local)) {
-		plx_why_set(why,
-			    "%s is no address of adapter %s; listen on one of its own, or on "
-			    "all by version 0",
-			    plx_address_text(&options->local).s, adapter->info.name);
-		return PLX_INVALID;
-	}
-	if (options->port == 0) {
-		plx_why_set(why, "port 0 is none; give 1 to 65535");
-		return PLX_INVALID;
-	}
-	if (options->backlog > PLX_CM_BACKLOG_MAX) {
-		plx_why_set(why, "a backlog of %u; give at most %d, or 0 for no limit of its own",
-			    options->backlog, PLX_CM_BACKLOG_MAX);
-		return PLX_INVALID;
-	}
-	if (options->ud != NULL && (adapter_of(options->ud) != adapter || !is_ud(options->ud))) {
-		plx_why_set(why, "the queue pair of a UD service is a UD one of adapter %s",
-			    adapter->info.name);
-		return PLX_INVALID;
-	}
-	return PLX_OK;
+	if (ud == NULL)
+		return (struct plx_object){0};
+	return (struct plx_object){adapter_of(ud) == adapter ? ud->object : UINT64_MAX};
 }
 
 static enum plx_status
-explain_listen(enum plx_status status, const struct plx_listen_options *options,
-	       struct plx_why *why)
+listen_on(struct plx_listener *listener, const struct plx_listen_options *options,
+	  struct plx_why *why)
 {
-	if (status == PLX_BUSY)
-		plx_why_set(why, "port %u is listened on already; choose another", options->port);
-	else if (status == PLX_FULL)
-		plx_why_set(why, "the adapter has %d listeners, and can have no more",
-			    PLX_CM_LISTENERS_MAX);
-	else if (status != PLX_OK)
-		plx_why_set(why, "port %u cannot be listened on: %s", options->port,
-			    plx_status_text(status));
+	struct plx_adapter *adapter = listener->channel->adapter;
+	const struct plx_ipc_listen request = {
+		.channel = listener->channel->object,
+		.ud = ud_of(adapter, options->ud),
+		.local = options->local,
+		.port = options->port,
+		.backlog = options->backlog,
+		.cookie = listener->cookie,
+	};
+	struct plx_ipc_object reply;
+	enum plx_status status = adapter_call(adapter, PLX_IPC_LISTEN, &request, &reply, why);
+
+	if (status == PLX_OK)
+		listener->object = reply.object;
 	return status;
-}
-
-static enum plx_status
-listener_make(struct plx_event_channel *channel, const struct plx_cm_listen *listen,
-	      uint64_t context, struct plx_listener **out)
-{
-	struct plx_adapter *adapter = plx_link_channel_adapter(channel);
-	uint64_t cookie = plx_cookie_alloc(adapter, NULL);
-	struct plx_listener *made;
-	enum plx_status status;
-
-	if (cookie == 0)
-		return PLX_NO_MEMORY;
-	status = plx_link_listener_create(channel, cookie, &made);
-	if (status != PLX_OK) {
-		plx_cookie_free(adapter, cookie);
-		return status;
-	}
-	made->context = context;
-	plx_cookie_set(adapter, cookie, made);
-	status = plx_link_listen(made, listen);
-	if (status != PLX_OK) {
-		plx_cookie_free(adapter, cookie);
-		plx_link_listener_free(made);
-		return status;
-	}
-	adapter->count.listeners++;
-	*out = made;
-	return PLX_OK;
 }
 
 enum plx_status
 plx_listen(struct plx_event_channel *channel, const struct plx_listen_options *options,
-	   struct plx_listener **listener, struct plx_why *why)
+	   struct plx_listener **out, struct plx_why *why)
 {
-	struct plx_cm_listen listen = {.space = PLX_PORT_SPACE_TCP,
-				       .local = options->local,
-				       .port = options->port,
-				       .backlog = options->backlog};
-	enum plx_status status = check_listen(channel, options, why);
+	struct plx_adapter *adapter = channel->adapter;
+	struct plx_listener *listener = calloc(1, sizeof(*listener));
+	enum plx_status status = PLX_NO_MEMORY;
 
-	if (status != PLX_OK)
+	if (listener == NULL)
+		return PLX_NO_MEMORY;
+	listener->channel = channel;
+	listener->context = options->context;
+	listener->cookie = plx_cookie_alloc(adapter, listener);
+	if (listener->cookie != 0)
+		status = listen_on(listener, options, why);
+	if (status != PLX_OK) {
+		if (listener->cookie != 0)
+			plx_cookie_free(adapter, listener->cookie);
+		free(listener);
 		return status;
-	if (options->ud != NULL) {
-		listen.space = PLX_PORT_SPACE_UDP;
-		listen.qpn = plx_engine_qp_number(options->ud);
-		listen.qkey = plx_engine_qp_config(options->ud)->qkey;
 	}
-	status = listener_make(channel, &listen, options->context, listener);
-	return explain_listen(status, options, why);
+	*out = listener;
+	return PLX_OK;
 }
 
 enum plx_status
 plx_listener_destroy(struct plx_listener *listener)
 {
-	struct plx_adapter *adapter = plx_link_channel_adapter(listener->channel);
-	enum plx_status status = plx_link_listener_close(listener);
+	struct plx_adapter *adapter = listener->channel->adapter;
+	enum plx_status status = adapter_call_on(adapter, PLX_IPC_DESTROY, listener->object.v);
 
 	if (status != PLX_OK)
 		return status;
 	plx_cookie_free(adapter, listener->cookie);
-	plx_link_listener_free(listener);
-	adapter->count.listeners--;
+	free(listener);
 	return PLX_OK;
 }

@@ -1,37 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Windows: created, bound by a work request, destroyed.
- * The posting thread binds a window, under the adapter's lock, before the request is put into the
- * queue. So the key is valid when the post returns, and requests posted later may carry it. If the
- * post is refused, the window does not stay bound.
+ * The host binds a window before the request is put into the queue. So the key is valid when the
+ * post returns, and requests posted later may carry it. If the post is refused, the window does not
+ * stay bound.
  * Start with plx_post_bind().
  */
 #include <stdlib.h>
 
-#include "objects.h"
-
-#define BIND_ACCESS \
-	(uint32_t)(PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC)
+#include "plx_objects.h"
 
 enum plx_status
 plx_mw_create(struct plx_pd *pd, struct plx_mw **mw)
 {
-	struct plx_adapter *adapter = pd->adapter;
+	const struct plx_ipc_object request = {pd->object};
 	struct plx_mw *made = calloc(1, sizeof(*made));
+	struct plx_ipc_object reply;
 	enum plx_status status;
 
 	if (made == NULL)
 		return PLX_NO_MEMORY;
-	made->pd = pd;
-	pthread_mutex_lock(&adapter->lock);
-	status = plx_window_create(adapter->mem, pd->domain, &made->window);
-	if (status == PLX_OK)
-		adapter->count.mws++;
-	pthread_mutex_unlock(&adapter->lock);
+	status = adapter_call(pd->adapter, PLX_IPC_MW_CREATE, &request, &reply, NULL);
 	if (status != PLX_OK) {
 		free(made);
 		return status;
 	}
+	*made = (struct plx_mw){.pd = pd, .object = reply.object};
 	*mw = made;
 	return PLX_OK;
 }
@@ -39,81 +33,50 @@ plx_mw_create(struct plx_pd *pd, struct plx_mw **mw)
 enum plx_status
 plx_mw_destroy(struct plx_mw *mw)
 {
-	struct plx_adapter *adapter = mw->pd->adapter;
-	enum plx_status status;
+	enum plx_status status = adapter_call_on(mw->pd->adapter, PLX_IPC_DESTROY, mw->object.v);
 
-	pthread_mutex_lock(&adapter->lock);
-	if (!mw->retired) {
-		status = plx_window_retire(adapter->mem, mw->window);
-		PLX_ASSERT(status == PLX_OK);
-		mw->retired = true;
-		mw->token = plx_engines_token(adapter);
-	}
-	pthread_mutex_unlock(&adapter->lock);
-	status = plx_engines_wait(adapter, mw->token, PLX_COMMAND_TIMEOUT_NS);
-	if (status != PLX_OK)
-		return status;
-	pthread_mutex_lock(&adapter->lock);
-	status = plx_window_release(adapter->mem, mw->window);
-	adapter->count.mws--;
-	pthread_mutex_unlock(&adapter->lock);
-	PLX_ASSERT(status == PLX_OK);
-	free(mw);
-	return PLX_OK;
+	if (status == PLX_OK)
+		free(mw);
+	return status;
 }
 
-/* The post was refused: unbind the window again. The only change left is that its next key
- * differs. */
 static void
 unbind(struct plx_qp *qp, struct plx_key key)
 {
-	struct plx_adapter *adapter = adapter_of(qp);
-	const struct plx_asker asker = {
-		.domain = pd_of(qp)->domain,
-		.qpn = plx_engine_qp_number(qp),
-	};
+	const struct plx_ipc_mw_unbind request = {.qp = {qp->object}, .key = key};
+	struct plx_ipc_nothing none;
 
-	/* Nobody has been given the key. A peer that guessed it may have invalidated it, with the
-	 * same result. */
-	pthread_mutex_lock(&adapter->lock);
-	(void)!plx_key_invalidate(adapter->mem, key, &asker);
-	pthread_mutex_unlock(&adapter->lock);
+	(void)!adapter_call(adapter_of(qp), PLX_IPC_MW_UNBIND, &request, &none, NULL);
 }
 
 enum plx_status
 plx_post_bind(struct plx_qp *qp, struct plx_mw *mw, const struct plx_bind *bind,
 	      struct plx_key *key)
 {
-	struct plx_window_attr attr = {
+	struct plx_ipc_mw_bind request = {
+		.mw = mw->object,
+		.qp = {qp->object},
 		.va = bind->va,
 		.length = bind->length,
-		.access = {(uint8_t)bind->access},
-		.qpn = plx_engine_qp_number(qp),
+		.access = bind->access,
 	};
-	struct plx_adapter *adapter = adapter_of(qp);
+	struct plx_ipc_mw_bound bound;
 	enum plx_status status;
-	struct plx_key bound;
 
-	if (bind->access & ~BIND_ACCESS || bind->mr == NULL ||
-	    bind->flags & ~(PLX_WR_UNSIGNALED | PLX_WR_FENCE))
+	if (bind->mr == NULL || bind->flags & ~(PLX_WR_UNSIGNALED | PLX_WR_FENCE))
 		return PLX_INVALID;
-	/* Slots in another adapter's table would refer to other regions in ours. */
-	if (mw->pd != pd_of(qp) || bind->mr->pd != pd_of(qp))
+	/* Objects of another adapter would be others in ours. */
+	if (mw->pd != qp->pd || bind->mr->pd != qp->pd)
 		return PLX_DENIED;
-	attr.region = bind->mr->region;
-	pthread_mutex_lock(&adapter->lock);
-	status = plx_window_bind(adapter->mem, mw->window, &attr, &bound);
-	pthread_mutex_unlock(&adapter->lock);
-	/* not the queue pair's state */
-	if (status == PLX_STATE)
-		return PLX_BUSY;
+	request.mr = bind->mr->object;
+	status = adapter_call(adapter_of(qp), PLX_IPC_MW_BIND, &request, &bound, NULL);
 	if (status != PLX_OK)
 		return status;
-	status = plx_engine_qp_post_bind(qp, bind->wr_id, bind->flags, bound);
+	status = plx_engine_qp_post_bind(qp, bind->wr_id, bind->flags, bound.key);
 	if (status != PLX_OK) {
-		unbind(qp, bound);
+		unbind(qp, bound.key);
 		return status;
 	}
-	*key = bound;
+	*key = bound.key;
 	return PLX_OK;
 }

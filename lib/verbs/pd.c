@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Protection domains: shared by a program's regions, windows and queue pairs.
- * It counts nothing itself: the key table knows which objects still use a domain.
+ * It counts nothing itself: the host's key table knows which objects still use a domain.
  * Start with plx_pd_create().
  */
 #include <stdlib.h>
 
-#include "objects.h"
+#include "plx_objects.h"
 
 enum plx_status
 plx_pd_create(struct plx_adapter *adapter, struct plx_pd **pd)
 {
+	const struct plx_ipc_nothing request = {0};
 	struct plx_pd *made = calloc(1, sizeof(*made));
+	struct plx_ipc_object reply;
 	enum plx_status status;
 
 	if (made == NULL)
 		return PLX_NO_MEMORY;
-	made->adapter = adapter;
-	pthread_mutex_lock(&adapter->lock);
-	status = plx_domain_create(adapter->mem, &made->domain);
-	if (status == PLX_OK)
-		adapter->count.pds++;
-	pthread_mutex_unlock(&adapter->lock);
+	status = adapter_call(adapter, PLX_IPC_PD_CREATE, &request, &reply, NULL);
 	if (status != PLX_OK) {
 		free(made);
 		return status;
 	}
+	made->adapter = adapter;
+	made->object = reply.object;
 	*pd = made;
 	return PLX_OK;
 }
@@ -33,14 +32,8 @@ plx_pd_create(struct plx_adapter *adapter, struct plx_pd **pd)
 enum plx_status
 plx_pd_destroy(struct plx_pd *pd)
 {
-	struct plx_adapter *adapter = pd->adapter;
-	enum plx_status status;
+	enum plx_status status = adapter_call_on(pd->adapter, PLX_IPC_DESTROY, pd->object.v);
 
-	pthread_mutex_lock(&adapter->lock);
-	status = plx_domain_destroy(adapter->mem, pd->domain);
-	if (status == PLX_OK)
-		adapter->count.pds--;
-	pthread_mutex_unlock(&adapter->lock);
 	if (status == PLX_OK)
 		free(pd);
 	return status;

@@ -4,50 +4,14 @@
  * in lib/engine/cycle/post.c.
  * Start with plx_qp_create().
  */
-#include "objects.h"
-#include "plx_cq_front.h"
-#include "plx_rq_front.h"
-
-enum {
-	RESPONDER_RESOURCES_DEFAULT =
-		16, /* default number of READs and atomics that the peer may have outstanding */
-};
+#include "plx_objects.h"
+#include "plx_heap.h"
 
 /* ---- creation ---- */
 
-enum plx_status
-check_ranges(const struct range *range, size_t n, struct plx_why *why)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (range[i].value >= range[i].first && range[i].value <= range[i].last)
-			continue;
-		plx_why_set(why, "%s is %u; give %u to %u", range[i].what, range[i].value,
-			    range[i].first, range[i].last);
-		return PLX_INVALID;
-	}
-	return PLX_OK;
-}
-
 static enum plx_status
-check_limits(const struct plx_adapter *adapter, const struct plx_qp_options *options,
+check_queues(const struct plx_adapter *adapter, const struct plx_qp_options *options,
 	     struct plx_why *why)
-{
-	const uint32_t depth_max = adapter->info.queue_depth;
-	const struct range ranges[] = {
-		{"sq_depth", options->sq_depth, 1, depth_max},
-		{"sq_sges", options->sq_sges, 0, PLX_SGE_MAX},
-		{"inline_bytes", options->inline_bytes, 0, PLX_INLINE_MAX},
-		{"responder_resources", options->responder_resources, 0, PLX_RD_ATOMIC_MAX},
-		/* its own receive queue; last, and skipped with an SRQ */
-		{"rq_depth", options->rq_depth, 1, depth_max},
-		{"rq_sges", options->rq_sges, 0, PLX_SGE_MAX},
-	};
-
-	return check_ranges(ranges, PLX_COUNT_OF(ranges) - (options->srq ? 2 : 0), why);
-}
-
-static enum plx_status
-check_options(const struct plx_pd *pd, const struct plx_qp_options *options, struct plx_why *why)
 {
 	if (options->send_cq == NULL || options->recv_cq == NULL) {
 		plx_why_set(why,
@@ -56,130 +20,110 @@ check_options(const struct plx_pd *pd, const struct plx_qp_options *options, str
 			    options->send_cq == NULL ? "send queue" : "receive queue");
 		return PLX_INVALID;
 	}
-	if (options->send_cq->adapter != pd->adapter || options->recv_cq->adapter != pd->adapter ||
-	    (options->srq && options->srq->adapter != pd->adapter)) {
+	if (options->send_cq->adapter != adapter || options->recv_cq->adapter != adapter ||
+	    (options->srq && options->srq->adapter != adapter)) {
 		plx_why_set(why,
 			    "a queue given is not one of adapter %s; create it on the adapter of "
 			    "the protection domain",
-			    pd->adapter->info.name);
+			    adapter->name);
 		return PLX_INVALID;
 	}
-	if (options->type != PLX_QP_RC && options->type != PLX_QP_UD) {
-		plx_why_set(why, "type is %u; give PLX_QP_RC or PLX_QP_UD", options->type);
-		return PLX_INVALID;
-	}
-	return check_limits(pd->adapter, options, why);
-}
-
-static uint32_t
-or_default(uint32_t value, uint32_t usual)
-{
-	return value ? value : usual;
-}
-
-static struct plx_engine_qp_config
-config_of(struct plx_pd *pd, const struct plx_qp_options *options)
-{
-	struct plx_engine_qp_config config = {
-		.type = options->type,
-		.domain = pd->domain,
-		.send_cq = options->send_cq,
-		.recv_cq = options->recv_cq,
-		.srq = options->srq,
-		.caps = {.sq_depth = options->sq_depth,
-			 .sq_sges = or_default(options->sq_sges, 1),
-			 .inline_bytes = options->inline_bytes},
-		.rq_depth = options->rq_depth,
-		.rq_sges = or_default(options->rq_sges, 1),
-		.qkey = options->qkey,
-		.context = options->context,
-		.pd = pd,
-	};
-
-	/* Datagrams have no READs. */
-	if (options->type != PLX_QP_UD)
-		config.caps.responder_resources =
-			or_default(options->responder_resources, RESPONDER_RESOURCES_DEFAULT);
-	return config;
-}
-
-/* Hold the domain before the queue pair exists, and list it once it does. */
-static enum plx_status
-create(struct plx_pd *pd, const struct plx_qp_options *options, struct plx_qp **qp)
-{
-	const struct plx_engine_qp_config config = config_of(pd, options);
-	struct plx_adapter *adapter = pd->adapter;
-	enum plx_status status;
-
-	pthread_mutex_lock(&adapter->lock);
-	status = plx_domain_hold(adapter->mem, pd->domain);
-	pthread_mutex_unlock(&adapter->lock);
-	if (status != PLX_OK)
-		return status;
-	status = plx_engine_qp_create(plx_adapter_home(adapter), &config, qp);
-	pthread_mutex_lock(&adapter->lock);
-	if (status == PLX_OK)
-		plx_list_append(&adapter->qps, plx_engine_qp_link(*qp));
-	else
-		plx_domain_unhold(adapter->mem, pd->domain);
-	pthread_mutex_unlock(&adapter->lock);
-	return status;
+	return PLX_OK;
 }
 
 static void
-explain(const struct plx_adapter *adapter, enum plx_status status, struct plx_why *why)
+open_queues(struct plx_qp *qp, const struct plx_qp_options *options,
+	    const struct plx_ipc_qp_created *made)
 {
-	if (status == PLX_FULL)
-		plx_why_set(
-			why,
-			"adapter %s has all of its %u queue pairs; destroy one, or open it with "
-			"more (`queue_pairs`)",
-			adapter->info.name, adapter->info.qps);
-	else if (status == PLX_NO_MEMORY)
-		plx_why_set(why,
-			    "there is no memory for the queue pair; make its queues less deep");
-	else
-		plx_why_set(why, "adapter %s cannot make the queue pair: %s", adapter->info.name,
-			    plx_status_text(status));
+	struct plx_adapter *adapter = adapter_of(qp);
+	struct adapter_engine *engine = &adapter->engine[made->engine];
+	struct plx_seat_inline inlined;
+	struct sq_config sq;
+
+	adapter->seat->ops->find_inline(adapter->seat, made->object, &inlined);
+	qp->back = inlined.qp;
+	qp->engine = inlined.engine;
+	sq = (struct sq_config){
+		.front = adapter_at(adapter, made->sq_front),
+		.caps = {.sq_depth = made->sq_depth,
+			 .sq_sges = made->sq_sges,
+			 .inline_bytes = made->inline_bytes,
+			 .responder_resources = made->responder_resources},
+		.doorbell = seat_doorbell(engine->doorbells, made->slot),
+		.ud = options->type == PLX_QP_UD,
+		.domain = {made->domain},
+		.engine = engine,
+		.back = inlined.sq,
+	};
+	sq_open(&qp->sq, &sq);
+	if (options->srq == NULL)
+		rq_open(&qp->rq, adapter_at(adapter, made->rq_front), made->rq_depth, made->rq_sges,
+			inlined.rq);
+}
+
+static struct plx_ipc_qp_create
+request_of(const struct plx_pd *pd, const struct plx_qp_options *options)
+{
+	struct plx_ipc_qp_create request = {
+		.pd = pd->object,
+		.send_cq = {options->send_cq->object},
+		.recv_cq = {options->recv_cq->object},
+		.sq_depth = options->sq_depth,
+		.rq_depth = options->rq_depth,
+		.sq_sges = options->sq_sges,
+		.rq_sges = options->rq_sges,
+		.inline_bytes = options->inline_bytes,
+		.responder_resources = options->responder_resources,
+		.type = options->type,
+		.qkey = options->qkey,
+		.context = options->context,
+	};
+
+	if (options->srq != NULL)
+		request.srq.v = options->srq->object;
+	return request;
 }
 
 enum plx_status
-plx_qp_create(struct plx_pd *pd, const struct plx_qp_options *options, struct plx_qp **qp,
+plx_qp_create(struct plx_pd *pd, const struct plx_qp_options *options, struct plx_qp **out,
 	      struct plx_why *why)
 {
-	enum plx_status status = check_options(pd, options, why);
+	struct plx_adapter *adapter = pd->adapter;
+	enum plx_status status = check_queues(adapter, options, why);
+	struct plx_ipc_qp_create request;
+	struct plx_ipc_qp_created made;
+	struct plx_qp *qp;
 
 	if (status != PLX_OK)
 		return status;
-	status = create(pd, options, qp);
-	if (status == PLX_OK)
-		pd->adapter->count.qps++;
-	else
-		explain(pd->adapter, status, why);
-	return status;
+	qp = plx_heap_alloc(sizeof(*qp), adapter->socket);
+	if (qp == NULL) {
+		plx_why_set(why, "there is no memory for the queue pair");
+		return PLX_NO_MEMORY;
+	}
+	request = request_of(pd, options);
+	status = adapter_call(adapter, PLX_IPC_QP_CREATE, &request, &made, why);
+	if (status != PLX_OK) {
+		plx_heap_free(qp);
+		return status;
+	}
+	qp->qpn = made.qpn;
+	qp->has_srq = options->srq != NULL;
+	qp->first_psn = plx_psn(made.first_psn);
+	qp->object = made.object.v;
+	qp->pd = pd;
+	open_queues(qp, options, &made);
+	*out = qp;
+	return PLX_OK;
 }
 
 enum plx_status
 plx_qp_destroy(struct plx_qp *qp)
 {
-	struct plx_list *link = plx_engine_qp_link(qp);
-	struct plx_pd *pd = pd_of(qp);
-	struct plx_adapter *adapter = pd->adapter;
-	enum plx_status status;
+	enum plx_status status = adapter_call_on(adapter_of(qp), PLX_IPC_DESTROY, qp->object);
 
-	/* Remove it from the list first: users of the list read its counters. */
-	pthread_mutex_lock(&adapter->lock);
-	plx_list_remove(link);
-	pthread_mutex_unlock(&adapter->lock);
-	status = plx_engine_qp_destroy(qp);
-	pthread_mutex_lock(&adapter->lock);
 	if (status == PLX_OK)
-		plx_domain_unhold(adapter->mem, pd->domain);
-	else
-		plx_list_append(&adapter->qps, link);
-	pthread_mutex_unlock(&adapter->lock);
-	if (status == PLX_OK)
-		adapter->count.qps--;
+		plx_heap_free(qp);
 	return status;
 }
 
@@ -188,19 +132,35 @@ plx_qp_destroy(struct plx_qp *qp)
 enum plx_status
 plx_qp_query(struct plx_qp *qp, struct plx_qp_info *out)
 {
-	struct plx_rc_view view;
-	enum plx_status status = plx_engine_qp_query(qp, &view);
+	const struct plx_ipc_object request = {{qp->object}};
+	struct plx_ipc_qp_info reply;
+	enum plx_status status =
+		adapter_call(adapter_of(qp), PLX_IPC_QP_QUERY, &request, &reply, NULL);
 
-	if (status != PLX_OK)
-		return status;
-	*out = (struct plx_qp_info){
-		.state = view.state,
-		.qpn = view.qpn,
-		.peer_qpn = view.dest_qpn,
-		.sq_used = view.sq_posted - view.sq_consumed,
-		.sq_depth = view.sq_depth,
-		.path_mtu = view.mtu,
-		.flushed = view.flushed,
-	};
-	return PLX_OK;
+	if (status == PLX_OK)
+		*out = reply.info;
+	return status;
+}
+
+enum plx_status
+plx_qp_flush(struct plx_qp *qp)
+{
+	return adapter_call_on(adapter_of(qp), PLX_IPC_QP_FLUSH, qp->object);
+}
+
+enum plx_status
+plx_qp_address(const struct plx_qp *qp, const struct plx_ip *remote, struct plx_qp_address *out)
+{
+	struct plx_ipc_qp_address request = {.object = {qp->object}};
+	struct plx_ipc_qp_addressed reply;
+	enum plx_status status;
+
+	if (remote != NULL && remote->version == 0)
+		return PLX_INVALID;
+	if (remote != NULL)
+		request.remote = *remote;
+	status = adapter_call(adapter_of(qp), PLX_IPC_QP_ADDRESS, &request, &reply, NULL);
+	if (status == PLX_OK)
+		*out = reply.address;
+	return status;
 }

@@ -392,7 +392,7 @@ pair_ah(struct pair *pair, int i, const struct plx_engine_path *path)
 	struct plx_ah *ah = NULL;
 
 	pair_start(pair);
-	PLX_ASSERT(plx_link_ah_create(side->engine, NULL, side->domain, path, &ah) == PLX_OK);
+	PLX_ASSERT(plx_link_ah_create(side->engine, side->domain, path, &ah) == PLX_OK);
 	pair_stop(pair);
 	return ah;
 }
@@ -509,28 +509,20 @@ pair_opcode(const struct rte_mbuf *m)
 }
 
 enum plx_status
-pair_listen(struct plx_event_channel *channel, const struct plx_cm_listen *listen, uint64_t cookie,
-	    struct plx_listener **listener)
+pair_listen(struct whole_channel *channel, const struct plx_cm_listen *listen, uint64_t cookie,
+	    struct whole_listener **listener)
 {
-	enum plx_status status;
-
-	PLX_ASSERT(plx_link_listener_create(channel, cookie, listener) == PLX_OK);
-	status = plx_link_listen(*listener, listen);
-	if (status != PLX_OK)
-		plx_link_listener_free(*listener);
-	return status;
+	return plx_link_listen(channel, listen, cookie, listener);
 }
 
 void
-pair_listener_destroy(struct plx_listener *listener)
+pair_listener_destroy(struct whole_listener *listener)
 {
-	PLX_ASSERT(plx_link_listener_close(listener) == PLX_OK);
-	plx_link_listener_free(listener);
+	PLX_ASSERT(plx_link_listener_destroy(listener) == PLX_OK);
 }
 
 void
-pair_connector_destroy(struct plx_connector *connector)
+pair_connector_destroy(struct whole_connector *connector)
 {
-	PLX_ASSERT(plx_link_connector_close(connector) == PLX_OK);
-	plx_link_connector_free(connector);
+	PLX_ASSERT(plx_link_connector_destroy(connector) == PLX_OK);
 }

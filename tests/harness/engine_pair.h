@@ -14,6 +14,7 @@
 #include "plx_link.h"
 #include "plx_thread.h"
 #include "plx_worker.h"
+#include "whole.h"
 
 enum {
 	PAIR_WIRE = 4096,
@@ -132,10 +133,10 @@ void pair_ah_destroy(struct pair *pair, struct plx_ah *ah);
 
 /* Create a listener that listens, unless this is refused; destroy listeners and connectors. The
  * engines run. */
-enum plx_status pair_listen(struct plx_event_channel *channel, const struct plx_cm_listen *listen,
-			    uint64_t cookie, struct plx_listener **listener);
-void pair_listener_destroy(struct plx_listener *listener);
-void pair_connector_destroy(struct plx_connector *connector);
+enum plx_status pair_listen(struct whole_channel *channel, const struct plx_cm_listen *listen,
+			    uint64_t cookie, struct whole_listener **listener);
+void pair_listener_destroy(struct whole_listener *listener);
+void pair_connector_destroy(struct whole_connector *connector);
 
 /** Worker mode: poll both engines in a thread, until pair_stop(), so that commands are executed.
  * In inline mode both do nothing. */

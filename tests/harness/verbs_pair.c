@@ -5,6 +5,7 @@
  * with pair_run(), then pair_open().
  */
 #include "verbs_pair.h"
+#include "host_process.h"
 #include "pattern.h"
 
 #include <sched.h>
@@ -13,6 +14,8 @@
 #include <string.h>
 
 static enum plx_mode mode;
+static bool attached; /* the adapters are another process's; mode is PLX_MODE_WORKER */
+static struct host_process host;
 static struct plx_adapter *adapters[2];
 static int left_behind; /* cmocka prints that a group's end failed, and does not count it */
 
@@ -20,6 +23,12 @@ bool
 pair_is_inline(void)
 {
 	return mode == PLX_MODE_INLINE;
+}
+
+bool
+pair_is_attached(void)
+{
+	return attached;
 }
 
 void
@@ -70,7 +79,8 @@ pair_adapter_options(struct plx_adapter_options *options, unsigned end)
 {
 	plx_adapter_options_init(options);
 	snprintf(options->device, sizeof(options->device), "net_wire%d,end=%u%s",
-		 pair_is_inline() ? 0 : 1, end, pair_extra.faults ? pair_extra.faults : "");
+		 pair_is_inline() || attached ? 0 : 1, end,
+		 pair_extra.faults ? pair_extra.faults : "");
 	options->vlan = pair_extra.vlan;
 	options->ecn = pair_extra.ecn;
 	options->address[0].ip = pair_ip(end + 1);
@@ -87,17 +97,38 @@ pair_adapter_options(struct plx_adapter_options *options, unsigned end)
 	options->packets = 4096;
 }
 
+/* @param name [PLX_ADAPTER_NAME_MAX + 1] */
+static void
+name_adapter(unsigned i, char *name)
+{
+	snprintf(name, 8, "%c%d", 'a' + (int)i, attached ? 2 : (int)mode);
+}
+
+/* In the host process. */
+static bool
+adapter_of_host(unsigned i, char name[PLX_ADAPTER_NAME_MAX + 1],
+		struct plx_adapter_options *options)
+{
+	if (i >= 2)
+		return false;
+	mode = PLX_MODE_WORKER;
+	attached = true;
+	name_adapter(i, name);
+	pair_adapter_options(options, i);
+	return true;
+}
+
 static int
 open_adapters(void **state)
 {
+	char name[PLX_ADAPTER_NAME_MAX + 1];
 	struct plx_adapter_options options;
 	struct plx_why why = {""};
-	char name[8];
 
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		pair_adapter_options(&options, i);
-		snprintf(name, sizeof(name), "%c%d", 'a' + (int)i, (int)mode);
+		name_adapter(i, name);
 		if (plx_adapter_open(name, &options, &adapters[i], &why) != PLX_OK) {
 			print_error("%s\n", why.text);
 			return -1;
@@ -126,7 +157,10 @@ pair_run_in(enum plx_mode wanted, const char *name, const struct CMUnitTest *tes
 	int failures;
 
 	mode = wanted;
-	snprintf(title, sizeof(title), "%s, %s", name, pair_is_inline() ? "inline" : "worker");
+	snprintf(title, sizeof(title), "%s, %s", name,
+		 attached           ? "attached"
+		 : pair_is_inline() ? "inline"
+				    : "worker");
 	left_behind = 0;
 	failures = _cmocka_run_group_tests(title, tests, n, open_adapters, close_adapters);
 	return failures + left_behind;
@@ -140,7 +174,49 @@ pair_run(const char *name, const struct CMUnitTest *tests, size_t n)
 	return failures + pair_run_in(PLX_MODE_WORKER, name, tests, n);
 }
 
+static int
+run_attached(const char *name, const struct CMUnitTest *tests, size_t n)
+{
+	int failures;
+
+	if (!host_process_begin(&host))
+		return 1;
+	attached = true;
+	failures = pair_run_in(PLX_MODE_WORKER, name, tests, n);
+	attached = false;
+	if (!host_process_end(&host)) {
+		print_error("the host did not end well\n");
+		failures++;
+	}
+	return failures;
+}
+
+int
+pair_run_all(const char *name, const struct CMUnitTest *tests, size_t n)
+{
+	int failures;
+
+	host_process_fork(&host, adapter_of_host);
+	failures = pair_run(name, tests, n);
+	return failures + run_attached(name, tests, n);
+}
+
 /* ---- ends ---- */
+
+void *
+pair_memory(size_t bytes)
+{
+	return attached ? plx_mem_alloc(bytes, -1, NULL) : aligned_alloc(64, bytes);
+}
+
+void
+pair_memory_free(void *memory)
+{
+	if (attached)
+		plx_mem_free(memory);
+	else
+		free(memory);
+}
 
 struct pair_options
 pair_usual(void)
@@ -176,7 +252,8 @@ static void
 side_open(struct side *side, struct plx_adapter *adapter, const struct pair_options *options)
 {
 	side->adapter = adapter;
-	side->arena = aligned_alloc(64, PAIR_ARENA);
+	side->arena =
+		attached ? plx_mem_alloc(PAIR_ARENA, -1, NULL) : aligned_alloc(64, PAIR_ARENA);
 	assert_non_null(side->arena);
 	memset(side->arena, 0, PAIR_ARENA);
 	assert_int_equal(plx_pd_create(adapter, &side->pd), PLX_OK);
@@ -210,7 +287,7 @@ side_close(struct side *side)
 		assert_int_equal(plx_mr_deregister(side->mr), PLX_OK);
 	if (side->pd)
 		assert_int_equal(plx_pd_destroy(side->pd), PLX_OK);
-	free(side->arena);
+	pair_memory_free(side->arena);
 }
 
 struct pair *

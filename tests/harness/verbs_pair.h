@@ -55,6 +55,10 @@ struct pair_options {
 	bool unconnected;
 };
 
+/** Memory that can be registered: for an attached program it comes from plx_mem_alloc(). */
+void *pair_memory(size_t bytes);
+void pair_memory_free(void *memory);
+
 struct pair_options pair_usual(void);
 
 /** @param options NULL: the usual */
@@ -81,6 +85,8 @@ void pair_accept(struct plx_connector *connector, struct plx_qp *qp,
 void pair_complete(struct plx_connector *connector);
 
 bool pair_is_inline(void);
+/** The adapters are those of a host in another process. */
+bool pair_is_attached(void);
 /** "net_wire" link and addresses of this run. */
 struct plx_ip pair_ip(unsigned last);
 struct plx_ip pair_ip6(unsigned last);
@@ -159,6 +165,8 @@ extern struct pair_extra {
 	bool ecn;
 } pair_extra;
 
+/** As pair_run(), and then all attached to a host in another process. */
+int pair_run_all(const char *name, const struct CMUnitTest *tests, size_t n);
 /** Run all tests inline, then all with a worker; adapters must close afterwards.
  * Returns: failures */
 int pair_run(const char *name, const struct CMUnitTest *tests, size_t n);

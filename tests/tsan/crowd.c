@@ -118,8 +118,8 @@ come_and_go(struct plx_prng *prng)
 	struct plx_qp *qp = pair_qp(&crowd.pair, i, &options);
 
 	if (plx_engine_qp_modify(qp, PLX_QP_INIT, NULL, NULL) != PLX_OK ||
-	    plx_cq_resize(crowd.pair.side[i].recv_cq,
-			  CQ_DEPTH + (uint32_t)plx_prng_below(prng, CQ_DEPTH)) != PLX_OK ||
+	    plx_engine_cq_resize(crowd.pair.side[i].recv_cq,
+				 CQ_DEPTH + (uint32_t)plx_prng_below(prng, CQ_DEPTH)) != PLX_OK ||
 	    plx_engine_qp_destroy(qp) != PLX_OK)
 		atomic_fetch_add(&crowd.wrong, 1);
 }

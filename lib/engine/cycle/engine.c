@@ -50,11 +50,11 @@ make_tables(struct plx_engine *engine, int socket)
 }
 
 static bool
-make_seat(struct plx_engine *engine, struct plx_seat *seat)
+make_seat(struct plx_engine *engine)
 {
-	if (engine_seat_make(engine, seat) != PLX_OK)
+	if (engine_seat_make(engine, NULL, &engine->own) != PLX_OK)
 		return false;
-	engine_seat_attach(engine, seat->back);
+	engine_seat_attach(engine, engine->own);
 	return true;
 }
 
@@ -79,7 +79,7 @@ free_engine(struct plx_engine *engine)
 	engine->link->close(engine);
 	if (engine->command_ring != NULL)
 		plx_ring_destroy(engine->command_ring);
-	engine_seat_free(engine->own.back);
+	engine_seat_free(engine->own);
 	plx_heap_free(engine->table);
 	plx_heap_free(engine->scratch);
 	plx_guarded_free(engine->numbers, sizeof(*engine->numbers));
@@ -149,7 +149,7 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 	engine_queues_init(engine);
 	plx_list_init(&engine->seats);
 	if (!make_rings(engine, socket) || !make_tables(engine, socket) || !make_numbers(engine) ||
-	    !make_seat(engine, &engine->own) || !engine->link->open(engine)) {
+	    !make_seat(engine) || !engine->link->open(engine)) {
 		plx_why_set(why, "no memory for an engine of %u queue pairs", config->qps);
 		free_engine(engine);
 		return PLX_NO_MEMORY;

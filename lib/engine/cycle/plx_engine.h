@@ -4,8 +4,8 @@
  * application threads reach it. It runs the pure rooms, executes their decisions, and owns every
  * queue pair whose number maps to it.
  * Only the thread that polls an engine may call its functions, unless a function says otherwise.
- * Application threads use the engine's halves of queue pairs, completion queues and so on
- * (plx_engine_qp_*, plx_engine_cq_*). Start with plx_engine_poll(); docs/engine.md walks through
+ * Hosts create the engine's halves of queues and queue pairs by plx_back.h; programs post to their
+ * own (plx_qp_front.h). Start with plx_engine_poll(); docs/engine.md walks through
  * one cycle.
  */
 #ifndef PLX_ENGINE_H
@@ -193,76 +193,7 @@ enum plx_status plx_engine_ping(struct plx_engine *engine, const struct plx_ip *
 enum plx_status plx_engine_ping_result(struct plx_engine *engine, uint32_t number, uint64_t *rtt_ns,
 				       enum plx_net_verdict *verdict) PLX_MUST_CHECK;
 
-/* ---- seats ----
- *
- * What one program has at an engine. Every completion queue and shared receive queue belongs to
- * one, and the queue pairs on it, too: all queues of a queue pair are of one seat. A seat's
- * doorbells reach its own queue pairs alone, and seats are served in turn.
- */
-
-struct plx_seat;
-
-/**
- * Create a seat beside the engine's own.
- * Errors:  NO_MEMORY, TIMEOUT
- */
-enum plx_status plx_seat_create(struct plx_engine *engine, struct plx_seat **seat) PLX_MUST_CHECK;
-
-/**
- * Destroy a seat.
- * Errors:  BUSY (it has a queue), TIMEOUT
- */
-enum plx_status plx_seat_destroy(struct plx_seat *seat) PLX_MUST_CHECK;
-
-/**
- * Dequeue the next asynchronous event of any object of the seat; false: the queue is empty.
- * Threads: any
- */
-bool plx_seat_next_async_event(struct plx_seat *seat, struct plx_async_event *out);
-
-/** A descriptor that is readable while an event is queued. The engine owns it. */
-int plx_seat_async_event_fd(struct plx_seat *seat);
-
-/* ---- completion queues ---- */
-
-/**
- * Create a completion queue.
- * Errors:  INVALID (depth), NO_MEMORY
- */
-enum plx_status plx_engine_cq_create(struct plx_engine *engine,
-				     const struct plx_engine_cq_config *config,
-				     struct plx_cq **cq) PLX_MUST_CHECK;
-
-/**
- * Destroy the queue.
- * Errors:  BUSY (a queue pair uses it)
- */
-enum plx_status plx_engine_cq_destroy(struct plx_cq *cq) PLX_MUST_CHECK;
-
-/* ---- shared receive queues ---- */
-
-enum plx_status plx_engine_srq_create(struct plx_engine *engine,
-				      const struct plx_engine_srq_config *config,
-				      struct plx_srq **srq) PLX_MUST_CHECK;
-/**
- * Destroy the queue.
- * Errors:  BUSY (a queue pair uses it)
- */
-enum plx_status plx_engine_srq_destroy(struct plx_srq *srq) PLX_MUST_CHECK;
-
 /* ---- queue pairs ---- */
-
-struct plx_engine_qp_config {
-	enum plx_qp_type type;
-	struct plx_domain domain; /* the caller holds a reference */
-	struct plx_cq *send_cq, *recv_cq;
-	struct plx_srq *srq; /* NULL: the queue pair has its own receive queue */
-	struct plx_rc_caps caps;
-	uint32_t rq_depth, rq_sges;
-	uint32_t qkey; /* UD only; caps.responder_resources is then 0 */
-	uint64_t context;
-	struct plx_pd *pd; /* of the creator; the engine does not read it */
-};
 
 /* The agreed addresses of a connection, or the destination of datagrams. */
 struct plx_engine_path {
@@ -271,55 +202,6 @@ struct plx_engine_path {
 	uint8_t hop_limit; /* 0: 64 */
 	bool ecn;          /* ECT(0) */
 };
-
-/**
- * Create a queue pair in RESET. Its number and first PSN are unpredictable.
- * Errors:  FULL, NO_MEMORY, INVALID
- */
-enum plx_status plx_engine_qp_create(struct plx_engine *engine,
-				     const struct plx_engine_qp_config *config,
-				     struct plx_qp **qp) PLX_MUST_CHECK;
-
-/**
- * Destroy a queue pair in any state. Posted requests are discarded; completions already delivered
- * stay.
- */
-enum plx_status plx_engine_qp_destroy(struct plx_qp *qp) PLX_MUST_CHECK;
-
-/**
- * Run plx_rc_modify() on the engine's thread. A transition to RTR first resolves the neighbour and
- * fills in attr->path from `path`. For UD it runs plx_ud_modify(), which ignores `path`, and mtu,
- * pkey and sq_psn of `attr`.
- * Errors:  as plx_rc_modify(); AGAIN (resolving the neighbour: poll, or wait, and call again);
- *          UNREACHABLE (no reply, or no network of ours); TOO_LONG (the port does not support
- *          frames of this path MTU); TIMEOUT (the engine does not run)
- */
-enum plx_status plx_engine_qp_modify(struct plx_qp *qp, enum plx_qp_state to,
-				     const struct plx_rc_attr *attr,
-				     const struct plx_engine_path *path) PLX_MUST_CHECK;
-
-/**
- * A consistent snapshot, taken on the engine's thread.
- * Errors:  TIMEOUT
- */
-enum plx_status plx_engine_qp_query(struct plx_qp *qp, struct plx_rc_view *out) PLX_MUST_CHECK;
-
-/** What the queue pair was created with. */
-const struct plx_engine_qp_config *plx_engine_qp_config(const struct plx_qp *qp);
-
-/** A link for a list of the creator's, which the engine does not read; and back from it. */
-struct plx_list *plx_engine_qp_link(struct plx_qp *qp);
-struct plx_qp *plx_engine_qp_of(struct plx_list *link);
-
-uint32_t plx_engine_qp_number(const struct plx_qp *qp);
-struct plx_psn plx_engine_qp_first_psn(const struct plx_qp *qp); /* initial sq_psn */
-
-/**
- * Counters; values may be slightly stale.
- * Threads: any
- */
-const struct plx_rc_counters *plx_engine_qp_counters(const struct plx_qp *qp);
-enum plx_qp_state plx_engine_qp_state(const struct plx_qp *qp);
 
 /**
  * As plx_post_send(), but in inline mode nothing is sent before the next plx_engine_poll() or
@@ -348,13 +230,5 @@ enum plx_status plx_engine_qp_post_bind(struct plx_qp *qp, uint64_t wr_id, uint8
  */
 enum plx_status plx_engine_qp_post_reg(struct plx_qp *qp, uint64_t wr_id, uint8_t flags,
 				       const struct plx_wqe_region *region) PLX_MUST_CHECK;
-
-/* ---- asynchronous events ---- */
-
-/** As plx_seat_next_async_event(), of the engine's own seat. */
-bool plx_engine_next_async_event(struct plx_engine *engine, struct plx_async_event *out);
-
-/** As plx_seat_async_event_fd(), likewise. */
-int plx_engine_async_event_fd(struct plx_engine *engine);
 
 #endif

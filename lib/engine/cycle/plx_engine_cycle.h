@@ -17,7 +17,6 @@
 #include "plx_engine_eq.h"
 #include "plx_engine_rq.h"
 #include "plx_engine_sq.h"
-#include "plx_eq_front.h"
 #include "plx_heap.h"
 #include "plx_qp_front.h"
 
@@ -131,6 +130,7 @@ struct engine_qp {
 	struct engine_rq own;
 	struct engine_srq *srq; /* NULL: `own` is used */
 	struct engine_seat *seat;
+	uint32_t qkey;                      /* UD only */
 	struct plx_list all_link;           /* in engine->qps */
 	struct engine_connector *connector; /* the connector that has connected it or is
 						   connecting it; NULL: no connector */
@@ -180,9 +180,11 @@ uint32_t command_serve(struct plx_engine *engine); /* engine's thread */
 
 /* queue_command.c */
 void engine_queues_init(struct plx_engine *engine);
-/* Both halves of a seat that the engine does not serve yet.
+/* A seat that the engine does not serve yet.
+ * @param config as plx_seat_back_create()
  * Errors: NO_MEMORY */
-enum plx_status engine_seat_make(struct plx_engine *engine, struct plx_seat *seat) PLX_MUST_CHECK;
+enum plx_status engine_seat_make(struct plx_engine *engine, const struct seat_config *config,
+				 struct engine_seat **seat) PLX_MUST_CHECK;
 /* Serve a seat, or no more. */
 void engine_seat_attach(struct plx_engine *engine, struct engine_seat *seat);
 void engine_seat_detach(struct plx_engine *engine, struct engine_seat *seat);
@@ -331,9 +333,10 @@ struct plx_engine {
 	struct plx_engine_counters counters;
 	struct plx_actions actions;
 
+	struct engine_seat *own; /* of programs that have no other */
+
 	/* written by other threads */
-	PLX_ALIGNED_LINE struct plx_seat own; /* of programs that have no other */
-	atomic_bool has_ahs;                  /* `ah_table` is set, and stays */
+	PLX_ALIGNED_LINE atomic_bool has_ahs; /* `ah_table` is set, and stays */
 	_Atomic(struct engine_qp *)
 		half_made; /* a stack of queue pairs to discard, linked by next_half_made */
 	struct rte_ring *command_ring;

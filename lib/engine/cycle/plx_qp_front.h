@@ -8,18 +8,10 @@
 #define PLX_QP_FRONT_H
 
 #include "plx_engine.h"
-#include "plx_eq_front.h"
 #include "plx_rq_front.h"
 #include "plx_sq_front.h"
 
 struct engine_qp;
-struct engine_seat;
-
-/* A program's seat. */
-struct plx_seat {
-	struct engine_seat *back;
-	struct eq async_events;
-};
 
 /* A program's queue pair. */
 struct plx_qp {
@@ -27,13 +19,36 @@ struct plx_qp {
 	struct rq rq; /* its own; not used with an SRQ */
 
 	/* never written once it is made */
-	struct engine_qp *back;    /* the engine's half, for calls that a command executes */
+	struct engine_qp *back;    /* inline mode schedules it; NULL: it has rings */
 	struct plx_engine *engine; /* inline mode runs it */
 	uint32_t qpn;
+	bool has_srq;
 	struct plx_psn first_psn;
-	struct plx_engine_qp_config config;
+	uint64_t object; /* by which its owner knows it */
 
-	struct plx_list creator_link; /* plx_engine_qp_link() */
+	/* the creator's */
+	struct plx_pd *pd;
+	uint32_t qkey;               /* UD only */
+	uint8_t responder_resources; /* READs and atomics that the peer may have outstanding */
 };
+
+/** The state; the value may be slightly stale. */
+static inline enum plx_qp_state
+plx_engine_qp_state(const struct plx_qp *qp)
+{
+	return state_of(atomic_load(&qp->sq.front->state));
+}
+
+static inline uint32_t
+plx_engine_qp_number(const struct plx_qp *qp)
+{
+	return qp->qpn;
+}
+
+static inline struct plx_psn
+plx_engine_qp_first_psn(const struct plx_qp *qp)
+{
+	return qp->first_psn;
+}
 
 #endif

@@ -152,7 +152,7 @@ plx_post_recv(struct plx_qp *qp, const struct plx_recv_wr *wr, uint32_t n, enum 
 {
 	unsigned state = atomic_load_explicit(&qp->sq.front->state, memory_order_acquire);
 
-	if (plx_unlikely(qp->config.srq != NULL || state == PLX_QP_RESET)) {
+	if (plx_unlikely(qp->has_srq || state == PLX_QP_RESET)) {
 		if (refused != NULL)
 			*refused = PLX_STATE;
 		return 0;

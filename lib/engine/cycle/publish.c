@@ -297,27 +297,3 @@ engine_publish(struct plx_engine *engine)
 	if (plx_unlikely(!plx_list_empty(&engine->queues.eventful)))
 		deliver_events(engine);
 }
-
-bool
-plx_seat_next_async_event(struct plx_seat *seat, struct plx_async_event *out)
-{
-	return eq_pop(&seat->async_events, out);
-}
-
-int
-plx_seat_async_event_fd(struct plx_seat *seat)
-{
-	return eq_fd(&seat->async_events);
-}
-
-bool
-plx_engine_next_async_event(struct plx_engine *engine, struct plx_async_event *out)
-{
-	return plx_seat_next_async_event(&engine->own, out);
-}
-
-int
-plx_engine_async_event_fd(struct plx_engine *engine)
-{
-	return plx_seat_async_event_fd(&engine->own);
-}

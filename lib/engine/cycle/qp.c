@@ -33,7 +33,7 @@ engine_qp_number(struct engine_qp *qp)
 	engine->qp_count++;
 	qp->qpn = choose_number(engine, &qp->slot);
 	qp->first_psn = plx_numbers_psn(engine->numbers);
-	engine_sq_set_doorbell(&qp->sq, qp->seat->front, qp->slot);
+	qp->sq.doorbell = seat_doorbell(qp->seat->front, qp->slot);
 	engine_seat_add_slot(qp->seat, qp->slot);
 	engine->table[qp->slot].qpn = qp->qpn; /* reserved; lookups find no queue pair yet */
 	return PLX_OK;

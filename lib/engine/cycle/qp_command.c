@@ -2,8 +2,9 @@
  *
  * Calls on queue pairs: creation and destruction on the caller's thread, and what the engine's
  * thread executes of each, as a command.
- * Start with plx_engine_qp_create().
+ * Start with plx_qp_back_create().
  */
+#include "plx_back.h"
 #include "plx_engine_ud.h"
 
 enum {
@@ -206,15 +207,15 @@ forget_number(struct plx_engine *engine, void *qp)
 static void
 free_qp(struct engine_qp *qp)
 {
-	engine_sq_free(&qp->sq);
-	engine_rq_free(&qp->own);
+	engine_sq_free(&qp->sq, qp->seat);
+	engine_rq_free(&qp->own, qp->seat);
 	plx_heap_free(qp->rc); /* also frees a UD transport, whose base is its first member */
 	plx_heap_free(qp);
 }
 
 /* Create the transport's part. */
 static enum plx_status
-make_transport(struct engine_qp *qp, const struct plx_engine_qp_config *config)
+make_transport(struct engine_qp *qp, const struct qp_back_config *config)
 {
 	struct plx_engine *engine = qp->engine;
 	bool ud = config->type == PLX_QP_UD;
@@ -223,7 +224,8 @@ make_transport(struct engine_qp *qp, const struct plx_engine_qp_config *config)
 				       .domain = config->domain,
 				       .mem = engine->config.mem,
 				       .rq = qp->recv->rq,
-				       .cc = &plx_cc_none};
+				       .cc = &plx_cc_none,
+				       .foreign = qp->seat->waker != NULL};
 	struct plx_ud_ids ud_ids = {.qpn = qp->qpn,
 				    .qkey = config->qkey,
 				    .domain = config->domain,
@@ -249,7 +251,7 @@ make_transport(struct engine_qp *qp, const struct plx_engine_qp_config *config)
 
 /* Allocate everything that needs memory. */
 static enum plx_status
-make_queues(struct engine_qp *qp, const struct plx_engine_qp_config *config)
+make_queues(struct engine_qp *qp, const struct qp_back_config *config)
 {
 	struct plx_engine *engine = qp->engine;
 	enum plx_status status = PLX_OK;
@@ -260,10 +262,10 @@ make_queues(struct engine_qp *qp, const struct plx_engine_qp_config *config)
 	if (config->type == PLX_QP_UD)
 		status = engine->link->ensure_ahs(engine);
 	if (status == PLX_OK && config->srq == NULL)
-		status = engine_rq_init(&qp->own, &engine->queues, config->rq_depth,
-					config->rq_sges, false);
+		status = engine_rq_init(&qp->own, qp->seat, config->rq_depth, config->rq_sges,
+					false);
 	if (status == PLX_OK)
-		status = engine_sq_init(&qp->sq, &engine->queues, &config->caps, config->domain);
+		status = engine_sq_init(&qp->sq, qp->seat, &config->caps, config->domain);
 	if (status != PLX_OK)
 		return status;
 	qp->recv = qp->srq != NULL ? &qp->srq->queue : &qp->own;
@@ -303,11 +305,12 @@ attach(struct engine_qp *qp)
 }
 
 static void
-init_qp(struct engine_qp *qp, const struct plx_engine_qp_config *config)
+init_qp(struct engine_qp *qp, const struct qp_back_config *config)
 {
-	qp->send_cq = config->send_cq->back;
-	qp->recv_cq = config->recv_cq->back;
-	qp->srq = config->srq != NULL ? config->srq->back : NULL;
+	qp->send_cq = config->send_cq;
+	qp->recv_cq = config->recv_cq;
+	qp->srq = config->srq;
+	qp->qkey = config->qkey;
 	qp->seat = qp->send_cq->seat;
 	qp->context = config->context;
 	qp->timer.deadline = PLX_NEVER;
@@ -373,11 +376,10 @@ engine_qp_free_half_made(struct plx_engine *engine)
 	}
 }
 
-/* The engine's half. */
-static enum plx_status
-make_back(struct plx_engine *engine, const struct plx_engine_qp_config *config,
-	  struct engine_qp **out)
+enum plx_status
+plx_qp_back_create(const struct qp_back_config *config, struct engine_qp **out)
 {
+	struct plx_engine *engine = engine_of(config->send_cq->queues);
 	struct engine_qp *qp = plx_heap_alloc(sizeof(*qp), engine->port->caps.socket);
 	enum plx_status status;
 
@@ -412,8 +414,8 @@ make_back(struct plx_engine *engine, const struct plx_engine_qp_config *config,
 	return PLX_OK;
 }
 
-static enum plx_status
-destroy_back(struct engine_qp *qp)
+enum plx_status
+plx_qp_back_destroy(struct engine_qp *qp)
 {
 	enum plx_status status = command_call(qp->engine, detach_qp, qp);
 
@@ -425,115 +427,64 @@ destroy_back(struct engine_qp *qp)
 	return PLX_OK;
 }
 
-/* The program's half. */
-static void
-open_front(struct plx_qp *qp, struct engine_qp *back, const struct plx_engine_qp_config *config)
-{
-	qp->back = back;
-	qp->engine = back->engine;
-	qp->qpn = back->qpn;
-	qp->first_psn = back->first_psn;
-	qp->config = *config;
-	sq_open(&qp->sq, &back->sq);
-	if (config->srq == NULL)
-		rq_open(&qp->rq, &back->own);
-	plx_list_init(&qp->creator_link);
-}
-
 enum plx_status
-plx_engine_qp_create(struct plx_engine *engine, const struct plx_engine_qp_config *config,
-		     struct plx_qp **out)
-{
-	struct plx_qp *qp = plx_heap_alloc(sizeof(*qp), engine->port->caps.socket);
-	struct engine_qp *back;
-	enum plx_status status;
-
-	if (qp == NULL)
-		return PLX_NO_MEMORY;
-	status = make_back(engine, config, &back);
-	if (status != PLX_OK) {
-		plx_heap_free(qp);
-		return status;
-	}
-	open_front(qp, back, config);
-	*out = qp;
-	return PLX_OK;
-}
-
-enum plx_status
-plx_engine_qp_destroy(struct plx_qp *qp)
-{
-	enum plx_status status = destroy_back(qp->back);
-
-	if (status == PLX_OK)
-		plx_heap_free(qp);
-	return status;
-}
-
-enum plx_status
-plx_engine_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_rc_attr *attr,
-		     const struct plx_engine_path *path)
+plx_qp_back_modify(struct engine_qp *qp, enum plx_qp_state to, const struct plx_rc_attr *attr,
+		   const struct plx_engine_path *path)
 {
 	static const struct plx_engine_path none;
-	struct modify_call call = {qp->back, to, attr, path != NULL ? path : &none};
+	struct modify_call call = {qp, to, attr, path != NULL ? path : &none};
 
 	return command_call(qp->engine, modify, &call);
 }
 
 enum plx_status
-plx_qp_flush(struct plx_qp *qp)
+plx_qp_back_flush(struct engine_qp *qp)
 {
-	return command_call(qp->engine, flush, qp->back);
+	return command_call(qp->engine, flush, qp);
 }
 
 enum plx_status
-plx_engine_qp_query(struct plx_qp *qp, struct plx_rc_view *out)
+plx_qp_back_query(struct engine_qp *qp, struct plx_rc_view *out)
 {
-	struct query_call call = {qp->back, out};
+	struct query_call call = {qp, out};
 
 	return command_call(qp->engine, query, &call);
 }
 
-/* ---- what the caller's thread knows ---- */
+/* ---- what any thread may read ---- */
 
-const struct plx_engine_qp_config *
-plx_engine_qp_config(const struct plx_qp *qp)
+void
+plx_qp_back_made(struct engine_qp *qp, struct qp_back_made *out)
 {
-	return &qp->config;
-}
+	bool inline_mode = qp->engine->config.inline_mode;
 
-struct plx_list *
-plx_engine_qp_link(struct plx_qp *qp)
-{
-	return &qp->creator_link;
-}
-
-struct plx_qp *
-plx_engine_qp_of(struct plx_list *link)
-{
-	return plx_list_entry(link, struct plx_qp, creator_link);
-}
-
-uint32_t
-plx_engine_qp_number(const struct plx_qp *qp)
-{
-	return qp->qpn;
-}
-
-struct plx_psn
-plx_engine_qp_first_psn(const struct plx_qp *qp)
-{
-	return qp->first_psn;
+	*out = (struct qp_back_made){
+		.type = qp->ud != NULL ? PLX_QP_UD : PLX_QP_RC,
+		.qpn = qp->qpn,
+		.first_psn = qp->first_psn,
+		.slot = qp->slot,
+		.domain = qp->sq.domain,
+		.caps = qp->sq.caps,
+		.rq_depth = qp->own.depth,
+		.rq_sges = qp->own.sges,
+		.qkey = qp->qkey,
+		.context = qp->context,
+		.has_srq = qp->srq != NULL,
+		.sq_front = qp->sq.front,
+		.rq_front = qp->own.front,
+		.sq = inline_mode ? &qp->sq : NULL,
+		.rq = inline_mode ? &qp->own : NULL,
+	};
 }
 
 const struct plx_rc_counters *
-plx_engine_qp_counters(const struct plx_qp *qp)
+plx_qp_back_counters(const struct engine_qp *qp)
 {
-	return plx_rc_counters(qp->back->rc);
+	return plx_rc_counters(qp->rc);
 }
 
 enum plx_qp_state
-plx_engine_qp_state(const struct plx_qp *qp)
+plx_qp_back_state(const struct engine_qp *qp)
 {
-	return state_of(atomic_load(&qp->sq.front->state));
+	return state_of(__atomic_load_n(&qp->sq.state, __ATOMIC_RELAXED));
 }

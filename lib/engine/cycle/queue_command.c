@@ -2,8 +2,9 @@
  *
  * Creation of an engine's queues, and the operations on them that its thread must execute, as
  * commands. Posting, polling and arming do not pass through here. Start with
- * plx_engine_cq_create().
+ * plx_cq_back_create().
  */
+#include "plx_back.h"
 #include "plx_engine_cycle.h"
 
 /* ---- on the engine's thread ---- */
@@ -155,37 +156,31 @@ engine_queues_init(struct plx_engine *engine)
 	queues->rings_forged = &engine->counters.rings_forged;
 	queues->inline_mode = engine->config.inline_mode;
 	queues->socket = engine->port->caps.socket;
+	front_memory_init(&queues->memory, queues->socket);
 	queues->barrier = make_barrier;
 }
 
 /* ---- seats ---- */
 
 enum plx_status
-engine_seat_make(struct plx_engine *engine, struct plx_seat *seat)
+engine_seat_make(struct plx_engine *engine, const struct seat_config *config,
+		 struct engine_seat **out)
 {
-	enum plx_status status =
-		engine_seat_create(&engine->queues, 1u << engine->place_bits, ASYNC_EVENTS_MAX,
-				   sizeof(struct plx_async_event), &seat->back);
-
-	if (status == PLX_OK)
-		eq_open(&seat->async_events, &seat->back->async_events);
-	return status;
+	return engine_seat_create(&engine->queues, config, 1u << engine->place_bits,
+				  ASYNC_EVENTS_MAX, sizeof(struct plx_async_event), out);
 }
 
 enum plx_status
-plx_seat_create(struct plx_engine *engine, struct plx_seat **out)
+plx_seat_back_create(struct plx_engine *engine, const struct seat_config *config,
+		     struct engine_seat **out)
 {
-	struct plx_seat *seat = plx_heap_alloc(sizeof(*seat), engine->queues.socket);
-	enum plx_status status;
+	struct engine_seat *seat = NULL;
+	enum plx_status status = engine_seat_make(engine, config, &seat);
 
-	if (seat == NULL)
-		return PLX_NO_MEMORY;
-	status = engine_seat_make(engine, seat);
 	if (status == PLX_OK)
-		status = command_call(engine, attach_seat, seat->back);
+		status = command_call(engine, attach_seat, seat);
 	if (status != PLX_OK) {
-		engine_seat_free(seat->back);
-		plx_heap_free(seat);
+		engine_seat_free(seat);
 		return status;
 	}
 	atomic_fetch_add(&engine->queues.users, 1);
@@ -194,112 +189,151 @@ plx_seat_create(struct plx_engine *engine, struct plx_seat **out)
 }
 
 enum plx_status
-plx_seat_destroy(struct plx_seat *seat)
+plx_seat_back_destroy(struct engine_seat *seat)
 {
-	struct engine_queues *queues = seat->back->queues;
-	enum plx_status status = command_call(engine_of(queues), detach_seat, seat->back);
+	struct engine_queues *queues = seat->queues;
+	enum plx_status status = command_call(engine_of(queues), detach_seat, seat);
 
 	if (status != PLX_OK)
 		return status;
 	atomic_fetch_sub(&queues->users, 1);
-	engine_seat_free(seat->back);
-	plx_heap_free(seat);
+	engine_seat_free(seat);
 	return PLX_OK;
 }
 
-static struct engine_seat *
-seat_of(struct plx_engine *engine, struct plx_seat *seat)
+struct engine_seat *
+plx_seat_back_own(struct plx_engine *engine)
 {
-	return seat != NULL ? seat->back : engine->own.back;
+	return engine->own;
+}
+
+void
+plx_seat_back_fronts(const struct engine_seat *seat, struct seat_fronts *out)
+{
+	*out = (struct seat_fronts){.doorbells = seat->front,
+				    .async_events = seat->async_events.ring.shared};
+}
+
+int
+plx_seat_back_fd(struct engine_seat *seat)
+{
+	return engine_eq_fd(&seat->async_events);
+}
+
+static bool
+set_fd(atomic_int *to, int fd)
+{
+	int none = -1;
+
+	return atomic_compare_exchange_strong(to, &none, fd);
+}
+
+bool
+plx_seat_back_set_fd(struct engine_seat *seat, int fd)
+{
+	return set_fd(&seat->async_events.fd, fd);
+}
+
+enum plx_status
+plx_seat_back_barrier(struct engine_seat *seat)
+{
+	return seat->queues->barrier(seat->queues);
 }
 
 /* ---- queues ---- */
 
 enum plx_status
-plx_engine_cq_create(struct plx_engine *engine, const struct plx_engine_cq_config *config,
-		     struct plx_cq **cq)
+plx_cq_back_create(struct engine_seat *seat, const struct plx_engine_cq_config *config,
+		   struct engine_cq **cq)
 {
-	struct engine_cq *back;
-	enum plx_status status = engine_cq_create(seat_of(engine, config->seat), config, &back);
+	return engine_cq_create(seat, config, cq);
+}
 
-	if (status != PLX_OK)
-		return status;
-	status = cq_open(back, config, cq);
-	if (status != PLX_OK)
-		engine_cq_free(back);
+enum plx_status
+plx_cq_back_destroy(struct engine_cq *cq)
+{
+	enum plx_status status = command_call(engine_of(cq->queues), detach_cq, cq);
+
+	if (status == PLX_OK)
+		engine_cq_free(cq);
 	return status;
 }
 
 enum plx_status
-plx_engine_cq_destroy(struct plx_cq *cq)
+plx_cq_back_resize(struct engine_cq *cq, uint32_t depth)
 {
-	struct engine_cq *back = cq->back;
-	enum plx_status status = command_call(engine_of(back->queues), detach_cq, back);
-
-	if (status != PLX_OK)
-		return status;
-	cq_close(cq);
-	engine_cq_free(back);
-	return PLX_OK;
-}
-
-enum plx_status
-plx_cq_resize(struct plx_cq *cq, uint32_t depth)
-{
-	struct engine_cq *back = cq->back;
-	struct resize_call call = {.cq = back, .depth = depth};
+	struct resize_call call = {.cq = cq, .depth = depth};
 	enum plx_status status;
 
 	if (depth < 1 || depth > PLX_CQ_DEPTH_MAX)
 		return PLX_INVALID;
 	do {
-		call.spare_room = engine_cq_spare_room(back, depth, 0);
+		call.spare_room = engine_cq_spare_room(cq, depth, 0);
 		call.spare = NULL;
 		if (call.spare_room > 0)
 			call.spare = plx_heap_queue(call.spare_room * sizeof(struct plx_wc),
-						    back->queues->socket);
+						    cq->queues->socket);
 		if (call.spare_room > 0 && call.spare == NULL)
 			return PLX_NO_MEMORY;
-		status = command_call(engine_of(back->queues), resize_cq, &call);
+		status = command_call(engine_of(cq->queues), resize_cq, &call);
 		plx_heap_free(call.spare);
 	} while (status == PLX_AGAIN);
 	return status;
 }
 
-enum plx_status
-plx_engine_srq_create(struct plx_engine *engine, const struct plx_engine_srq_config *config,
-		      struct plx_srq **srq)
+struct cq_front *
+plx_cq_back_front(const struct engine_cq *cq)
 {
-	struct engine_srq *back;
-	enum plx_status status = engine_srq_create(seat_of(engine, config->seat), config, &back);
+	return cq->front;
+}
 
-	if (status != PLX_OK)
-		return status;
-	status = srq_open(back, config, srq);
-	if (status != PLX_OK)
-		engine_srq_free(back);
+int
+plx_cq_back_fd(struct engine_cq *cq)
+{
+	return engine_cq_fd(cq);
+}
+
+bool
+plx_cq_back_set_fd(struct engine_cq *cq, int fd)
+{
+	return set_fd(&cq->fd, fd);
+}
+
+enum plx_status
+plx_srq_back_create(struct engine_seat *seat, const struct plx_engine_srq_config *config,
+		    struct engine_srq **srq)
+{
+	return engine_srq_create(seat, config, srq);
+}
+
+enum plx_status
+plx_srq_back_destroy(struct engine_srq *srq)
+{
+	enum plx_status status = command_call(engine_of(srq->queue.queues), detach_srq, srq);
+
+	if (status == PLX_OK)
+		engine_srq_free(srq);
 	return status;
 }
 
 enum plx_status
-plx_engine_srq_destroy(struct plx_srq *srq)
+plx_srq_back_arm(struct engine_srq *srq, uint32_t threshold)
 {
-	struct engine_srq *back = srq->back;
-	enum plx_status status = command_call(engine_of(back->queue.queues), detach_srq, back);
+	struct arm_call call = {srq, threshold};
 
-	if (status != PLX_OK)
-		return status;
-	srq_close(srq);
-	engine_srq_free(back);
-	return PLX_OK;
+	if (threshold > srq->queue.depth)
+		return PLX_INVALID;
+	return command_call(engine_of(srq->queue.queues), arm_srq, &call);
 }
 
-enum plx_status
-plx_srq_arm(struct plx_srq *srq, uint32_t threshold)
+struct rq_front *
+plx_srq_back_front(const struct engine_srq *srq)
 {
-	struct arm_call call = {srq->back, threshold};
+	return srq->queue.front;
+}
 
-	if (threshold > atomic_load(&srq->queue.limit))
-		return PLX_INVALID;
-	return command_call(engine_of(srq->back->queue.queues), arm_srq, &call);
+struct engine_rq *
+plx_srq_back_inline(struct engine_srq *srq)
+{
+	return srq->queue.queues->inline_mode ? &srq->queue : NULL;
 }

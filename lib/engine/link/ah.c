@@ -3,7 +3,7 @@
  * Address handles: the headers for a peer, its neighbour, and a bounded number of datagrams that
  * wait until the neighbour is resolved. A handle is never freed while a posted request refers to
  * it, and datagrams wait no longer than lib/proto/net tries to resolve. Start with
- * plx_link_ah_create(), then ah_resolve().
+ * plx_ah_back_create(), then ah_resolve().
  */
 #include <rte_mbuf.h>
 
@@ -279,47 +279,27 @@ ah_table_ensure(struct plx_engine *engine)
 }
 
 enum plx_status
-plx_link_ah_create(struct plx_engine *engine, struct plx_pd *pd, struct plx_domain domain,
-		   const struct plx_engine_path *path, struct plx_ah **out)
+plx_ah_back_create(struct plx_engine *engine, struct plx_domain domain,
+		   const struct plx_engine_path *path, uint32_t *number)
 {
 	struct open_call call = {.domain = domain, .path = *path};
 	enum plx_status status = ah_table_ensure(engine);
-	struct plx_ah *ah;
 
+	if (status == PLX_OK)
+		status = command_call(engine, open_ah, &call);
 	if (status != PLX_OK)
 		return status;
-	ah = plx_heap_alloc(sizeof(*ah), engine->port->caps.socket);
-	if (ah == NULL)
-		return PLX_NO_MEMORY;
-	status = command_call(engine, open_ah, &call);
-	if (status != PLX_OK) {
-		plx_heap_free(ah);
-		return status;
-	}
 	atomic_fetch_add(&engine->queues.users, 1);
-	ah->queues = &engine->queues;
-	ah->domain = domain;
-	ah->number = call.ah->number;
-	ah->pd = pd;
-	*out = ah;
+	*number = call.ah->number;
 	return PLX_OK;
 }
 
 enum plx_status
-plx_link_ah_destroy(struct plx_ah *ah)
+plx_ah_back_destroy(struct plx_engine *engine, uint32_t number)
 {
-	struct plx_engine *engine = engine_of(ah->queues);
-	enum plx_status status = command_call(engine, close_ah, &engine->ah_table->ah[ah->number]);
+	enum plx_status status = command_call(engine, close_ah, &engine->ah_table->ah[number]);
 
-	if (status != PLX_OK)
-		return status;
-	atomic_fetch_sub(&engine->queues.users, 1);
-	plx_heap_free(ah);
-	return PLX_OK;
-}
-
-struct plx_pd *
-plx_link_ah_pd(const struct plx_ah *ah)
-{
-	return ah->pd;
+	if (status == PLX_OK)
+		atomic_fetch_sub(&engine->queues.users, 1);
+	return status;
 }

@@ -189,10 +189,11 @@ deliver_one(struct plx_engine *engine, struct subscriber *subscriber, struct plx
 	bool flush = false;
 
 	event->cookie = subscriber->cookie;
+	event->cm.context = 0; /* an address of ours, which is nothing to a program */
 	if (event->cm.kind == PLX_CM_EVENT_REQUESTED)
 		/* The listener may be destroyed before the request is adopted. */
 		(void)!plx_cm_set_context(engine->gsi->cm, event->cm.id,
-					  (uintptr_t)&engine->gsi->orphan);
+					  (uintptr_t)&subscriber->channel->orphan);
 	else
 		flush = step(connector, &event->cm);
 	(void)engine_eq_push(&subscriber->channel->events, event);
@@ -210,7 +211,7 @@ connector_deliver_events(struct plx_engine *engine)
 	for (uint32_t i = 0; i < GSI_BURST && plx_cm_has_event(cm); i++) {
 		struct subscriber *subscriber =
 			(struct subscriber *)(uintptr_t)plx_cm_event_context(cm);
-		bool orphan = subscriber == &engine->gsi->orphan;
+		bool orphan = subscriber->channel == NULL;
 
 		if (!orphan && !engine_eq_has_room(&subscriber->channel->events)) {
 			plx_cm_defer_event(cm);

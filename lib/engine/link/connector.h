@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Connections and the GSI, as the files of this room share them: the halves of objects that are
- * the engine's alone. Those of programs are in plx_link.h. It owns no code. Start with struct gsi.
+ * Connections and the GSI, as the files of this room share them. It owns no code. Start with struct
+ * gsi.
  */
 #ifndef PLX_ENGINE_CONNECTOR_H
 #define PLX_ENGINE_CONNECTOR_H
@@ -18,28 +18,29 @@ enum {
  * neighbour replies. It detects that resolution has failed. */
 #define GSI_LOOK_NS (10 * PLX_MSEC)
 
-/* The other half of a plx_event_channel: an event queue of struct plx_link_event. */
-struct engine_channel {
-	struct engine_eq events;
-	struct plx_engine *engine;
-	PLX_ALIGNED_LINE atomic_uint users;
-};
-
 /* A receiver of events, the first member of every object that is one. The communication manager
  * returns its address with every event, so the object is removed from the manager before it is
  * destroyed. */
 struct subscriber {
-	struct engine_channel *channel;
-	uint64_t cookie; /* the creator's, returned in events */
+	struct engine_channel *channel; /* NULL: receives no events */
+	uint64_t cookie;                /* the creator's, returned in events */
 };
 
-/* The other half of a plx_listener. */
+/* An event queue of struct plx_link_event. */
+struct engine_channel {
+	struct engine_eq events;
+	struct plx_engine *engine;
+	struct engine_seat *seat;
+	/* of requests that were delivered here and are not adopted yet; receives no events */
+	struct subscriber orphan;
+	PLX_ALIGNED_LINE atomic_uint users;
+};
+
 struct engine_listener {
 	struct subscriber subscriber; /* first */
 	struct plx_cm_id id;          /* 0: not listening */
 };
 
-/* The other half of a plx_connector. */
 struct engine_connector {
 	struct subscriber subscriber; /* first */
 	struct plx_cm_id id;          /* 0: idle, or the connection has ended */
@@ -60,8 +61,6 @@ struct gsi_waiting {
 /* The general service interface: queue pair 1 of the port. */
 struct gsi {
 	struct plx_cm *cm;
-	struct subscriber orphan; /* of requests that were delivered but not adopted yet;
-					receives no events */
 	struct plx_psn psn;
 	uint32_t waiting_count;
 	struct gsi_waiting waiting[GSI_WAITING_MAX];

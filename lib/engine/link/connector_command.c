@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Calls of programs about connections: each crosses to the engine's thread as a command, and is
- * executed there on the communication manager and the queue pair. Start with
- * plx_link_connect() for the caller's side, and connect_qp() for the engine's.
+ * Calls about connections: each crosses to the engine's thread as a command, and is executed there
+ * on the communication manager and the queue pair. Start with plx_connector_back_connect() for the
+ * caller's side, and connect_qp() for the engine's.
  */
 #include "connector.h"
+
+_Static_assert(sizeof(struct plx_link_event) % 4 == 0, "ring entries go by words");
 
 /* A call, on its caller's stack. A call that timed out is never executed. */
 struct connector_call {
@@ -17,7 +19,7 @@ struct connector_call {
 	const struct plx_link_attr *attr;
 	const uint8_t *private_data;
 	uint32_t private_bytes;
-	const struct plx_cm_event *requested;
+	struct engine_channel *channel;
 	struct plx_cm_view *view;
 };
 
@@ -36,13 +38,16 @@ static enum plx_status
 adopt(struct plx_engine *engine, const struct connector_call *call)
 {
 	struct engine_connector *connector = call->connector;
-	enum plx_status status = plx_cm_set_context(engine->gsi->cm, call->requested->id,
-						    (uintptr_t)&connector->subscriber);
+	const struct engine_channel *channel = connector->subscriber.channel;
+	enum plx_status status;
 
+	if (connector->id.v != 0)
+		return PLX_STATE;
+	status = plx_cm_adopt(engine->gsi->cm, call->id, (uintptr_t)&channel->orphan,
+			      (uintptr_t)&connector->subscriber, &connector->peer);
 	if (status != PLX_OK)
 		return status;
-	connector->id = call->requested->id;
-	connector->peer = call->requested->peer;
+	connector->id = call->id;
 	connector->passive = true;
 	return PLX_OK;
 }
@@ -249,7 +254,22 @@ unlisten(struct plx_engine *engine, const struct connector_call *call)
 static enum plx_status
 refuse_request(struct plx_engine *engine, const struct connector_call *call)
 {
-	plx_cm_abandon(engine->gsi->cm, call->requested->id, engine->now);
+	uint64_t orphan = (uintptr_t)&call->channel->orphan;
+	struct plx_cm_peer peer;
+	enum plx_status status = plx_cm_adopt(engine->gsi->cm, call->id, orphan, orphan, &peer);
+
+	if (status != PLX_OK)
+		return status;
+	plx_cm_abandon(engine->gsi->cm, call->id, engine->now);
+	return PLX_OK;
+}
+
+static enum plx_status
+detach_channel(struct plx_engine *engine, const struct connector_call *call)
+{
+	if (atomic_load(&call->channel->users) > 0)
+		return PLX_BUSY;
+	plx_cm_abandon_all(engine->gsi->cm, (uintptr_t)&call->channel->orphan, engine->now);
 	return PLX_OK;
 }
 
@@ -277,151 +297,184 @@ run(struct plx_engine *engine, struct connector_call *call)
 	return engine->gsi != NULL ? command_call(engine, execute_call, call) : PLX_STATE;
 }
 
-/* Both halves of an object that receives events. The engine's begins with a subscriber.
- * Returns: false: out of memory */
-static bool
-make_halves(struct plx_event_channel *channel, uint64_t cookie, size_t front_bytes,
-	    size_t back_bytes, void **front, struct subscriber **back)
+static enum plx_status
+run_on_listener(struct engine_listener *listener, struct connector_call *call)
 {
-	int socket = channel->back->engine->port->caps.socket;
+	call->listener = listener;
+	return run(listener->subscriber.channel->engine, call);
+}
 
-	*front = plx_heap_alloc(front_bytes, socket);
-	*back = plx_heap_alloc(back_bytes, socket);
-	if (*front == NULL || *back == NULL) {
-		plx_heap_free(*front);
-		plx_heap_free(*back);
-		return false;
-	}
-	(*back)->channel = channel->back;
-	(*back)->cookie = cookie;
-	atomic_fetch_add(&channel->back->users, 1);
-	return true;
+static enum plx_status
+run_on_connector(struct engine_connector *connector, struct connector_call *call)
+{
+	call->connector = connector;
+	return run(connector->subscriber.channel->engine, call);
 }
 
 static void
-free_halves(void *front, struct subscriber *back)
+subscribe(struct subscriber *subscriber, struct engine_channel *channel, uint64_t cookie)
 {
-	atomic_fetch_sub(&back->channel->users, 1);
-	plx_heap_free(back);
-	plx_heap_free(front);
+	subscriber->channel = channel;
+	subscriber->cookie = cookie;
+	atomic_fetch_add(&channel->users, 1);
 }
 
-static enum plx_status
-run_on_listener(struct plx_listener *listener, struct connector_call *call)
-{
-	call->listener = listener->back;
-	return run(listener->channel->back->engine, call);
-}
+/* ---- channels ---- */
 
-static enum plx_status
-run_on_connector(struct plx_connector *connector, struct connector_call *call)
+enum plx_status
+plx_channel_back_create(struct engine_seat *seat, uint32_t depth, struct engine_channel **out)
 {
-	call->connector = connector->back;
-	return run(connector->channel->back->engine, call);
+	struct plx_engine *engine = engine_of(seat->queues);
+	struct engine_channel *channel;
+
+	if (depth < 1 || depth > PLX_EVENT_CHANNEL_DEPTH_MAX)
+		return PLX_INVALID;
+	channel = plx_heap_alloc(sizeof(*channel), engine->port->caps.socket);
+	if (channel == NULL)
+		return PLX_NO_MEMORY;
+	if (engine_eq_init(&channel->events, &engine->queues, seat->memory, seat->waker, depth,
+			   sizeof(struct plx_link_event)) != PLX_OK) {
+		plx_heap_free(channel);
+		return PLX_NO_MEMORY;
+	}
+	channel->engine = engine;
+	channel->seat = seat;
+	atomic_fetch_add(&engine->queues.users, 1);
+	atomic_fetch_add(&seat->users, 1);
+	*out = channel;
+	return PLX_OK;
 }
 
 enum plx_status
-plx_link_listener_create(struct plx_event_channel *channel, uint64_t cookie,
-			 struct plx_listener **out)
+plx_channel_back_destroy(struct engine_channel *channel)
 {
-	struct plx_listener *listener;
-	struct subscriber *back;
-	void *front;
+	struct connector_call call = {.execute = detach_channel, .channel = channel};
+	enum plx_status status = run(channel->engine, &call);
 
-	if (!make_halves(channel, cookie, sizeof(*listener), sizeof(struct engine_listener), &front,
-			 &back))
+	if (status != PLX_OK && channel->engine->gsi != NULL)
+		return status;
+	atomic_fetch_sub(&channel->engine->queues.users, 1);
+	atomic_fetch_sub(&channel->seat->users, 1);
+	engine_eq_free(&channel->events);
+	plx_heap_free(channel);
+	return PLX_OK;
+}
+
+void *
+plx_channel_back_front(const struct engine_channel *channel)
+{
+	return channel->events.ring.shared;
+}
+
+int
+plx_channel_back_fd(struct engine_channel *channel)
+{
+	return engine_eq_fd(&channel->events);
+}
+
+bool
+plx_channel_back_set_fd(struct engine_channel *channel, int fd)
+{
+	int none = -1;
+
+	return atomic_compare_exchange_strong(&channel->events.fd, &none, fd);
+}
+
+enum plx_status
+plx_channel_back_refuse(struct engine_channel *channel, struct plx_cm_id id)
+{
+	struct connector_call call = {.execute = refuse_request, .channel = channel, .id = id};
+
+	return run(channel->engine, &call);
+}
+
+/* ---- listeners ---- */
+
+enum plx_status
+plx_listener_back_create(struct engine_channel *channel, const struct plx_cm_listen *config,
+			 uint64_t cookie, struct engine_listener **out)
+{
+	struct engine_listener *listener =
+		plx_heap_alloc(sizeof(*listener), channel->engine->port->caps.socket);
+	struct connector_call call = {.execute = listen, .listen = config};
+	enum plx_status status;
+
+	if (listener == NULL)
 		return PLX_NO_MEMORY;
-	listener = front;
-	listener->channel = channel;
-	listener->back = plx_list_entry(back, struct engine_listener, subscriber);
-	listener->cookie = cookie;
+	subscribe(&listener->subscriber, channel, cookie);
+	status = run_on_listener(listener, &call);
+	if (status != PLX_OK) {
+		atomic_fetch_sub(&channel->users, 1);
+		plx_heap_free(listener);
+		return status;
+	}
 	*out = listener;
 	return PLX_OK;
 }
 
 enum plx_status
-plx_link_listen(struct plx_listener *listener, const struct plx_cm_listen *config)
-{
-	struct connector_call call = {.execute = listen, .listen = config};
-
-	return run_on_listener(listener, &call);
-}
-
-enum plx_status
-plx_link_listener_close(struct plx_listener *listener)
+plx_listener_back_destroy(struct engine_listener *listener)
 {
 	struct connector_call call = {.execute = unlisten};
+	enum plx_status status = run_on_listener(listener, &call);
 
-	return run_on_listener(listener, &call);
+	if (status != PLX_OK)
+		return status;
+	atomic_fetch_sub(&listener->subscriber.channel->users, 1);
+	plx_heap_free(listener);
+	return PLX_OK;
 }
 
-void
-plx_link_listener_free(struct plx_listener *listener)
-{
-	free_halves(listener, &listener->back->subscriber);
-}
+/* ---- connectors ---- */
 
 enum plx_status
-plx_link_connector_create(struct plx_event_channel *channel, uint64_t cookie,
-			  struct plx_connector **out)
+plx_connector_back_create(struct engine_channel *channel, uint64_t cookie,
+			  struct engine_connector **out)
 {
-	struct plx_connector *connector;
-	struct subscriber *back;
-	void *front;
+	struct engine_connector *connector =
+		plx_heap_alloc(sizeof(*connector), channel->engine->port->caps.socket);
 
-	if (!make_halves(channel, cookie, sizeof(*connector), sizeof(struct engine_connector),
-			 &front, &back))
+	if (connector == NULL)
 		return PLX_NO_MEMORY;
-	connector = front;
-	connector->channel = channel;
-	connector->back = plx_list_entry(back, struct engine_connector, subscriber);
-	connector->cookie = cookie;
-	plx_list_init(&connector->back->grace_link);
+	subscribe(&connector->subscriber, channel, cookie);
+	plx_list_init(&connector->grace_link);
 	*out = connector;
 	return PLX_OK;
 }
 
 enum plx_status
-plx_link_adopt(struct plx_connector *connector, const struct plx_cm_event *requested)
-{
-	struct connector_call call = {.execute = adopt, .requested = requested};
-
-	return run_on_connector(connector, &call);
-}
-
-enum plx_status
-plx_link_refuse_request(struct plx_event_channel *channel, const struct plx_cm_event *requested)
-{
-	struct connector_call call = {.execute = refuse_request, .requested = requested};
-
-	return run(channel->back->engine, &call);
-}
-
-enum plx_status
-plx_link_connector_close(struct plx_connector *connector)
+plx_connector_back_destroy(struct engine_connector *connector)
 {
 	struct connector_call call = {.execute = detach};
+	enum plx_status status = run_on_connector(connector, &call);
 
-	return run_on_connector(connector, &call);
-}
-
-void
-plx_link_connector_free(struct plx_connector *connector)
-{
-	free_halves(connector, &connector->back->subscriber);
+	if (status != PLX_OK && connector->subscriber.channel->engine->gsi != NULL)
+		return status;
+	atomic_fetch_sub(&connector->subscriber.channel->users, 1);
+	plx_heap_free(connector);
+	return PLX_OK;
 }
 
 enum plx_status
-plx_link_connect(struct plx_connector *connector, struct plx_qp *qp,
-		 const struct plx_link_attr *attr)
+plx_connector_back_adopt(struct engine_connector *connector, struct plx_cm_id id)
 {
-	struct connector_call call = {.execute = connect_qp, .qp = qp->back, .attr = attr};
+	struct connector_call call = {.execute = adopt, .id = id};
 
 	return run_on_connector(connector, &call);
 }
 
 enum plx_status
-plx_link_sidr_request(struct plx_connector *connector, const struct plx_link_attr *attr)
+plx_connector_back_connect(struct engine_connector *connector, struct engine_qp *qp,
+			   const struct plx_link_attr *attr)
+{
+	struct connector_call call = {.execute = connect_qp, .qp = qp, .attr = attr};
+
+	return run_on_connector(connector, &call);
+}
+
+enum plx_status
+plx_connector_back_sidr_request(struct engine_connector *connector,
+				const struct plx_link_attr *attr)
 {
 	struct connector_call call = {.execute = sidr_request, .attr = attr};
 
@@ -429,7 +482,7 @@ plx_link_sidr_request(struct plx_connector *connector, const struct plx_link_att
 }
 
 enum plx_status
-plx_link_establish(struct plx_connector *connector)
+plx_connector_back_establish(struct engine_connector *connector)
 {
 	struct connector_call call = {.execute = establish};
 
@@ -437,16 +490,17 @@ plx_link_establish(struct plx_connector *connector)
 }
 
 enum plx_status
-plx_link_accept(struct plx_connector *connector, struct plx_qp *qp,
-		const struct plx_link_attr *attr)
+plx_connector_back_accept(struct engine_connector *connector, struct engine_qp *qp,
+			  const struct plx_link_attr *attr)
 {
-	struct connector_call call = {.execute = accept_qp, .qp = qp->back, .attr = attr};
+	struct connector_call call = {.execute = accept_qp, .qp = qp, .attr = attr};
 
 	return run_on_connector(connector, &call);
 }
 
 enum plx_status
-plx_reject(struct plx_connector *connector, const void *private_data, uint32_t private_bytes)
+plx_connector_back_reject(struct engine_connector *connector, const void *private_data,
+			  uint32_t private_bytes)
 {
 	struct connector_call call = {
 		.execute = reject, .private_data = private_data, .private_bytes = private_bytes};
@@ -455,7 +509,7 @@ plx_reject(struct plx_connector *connector, const void *private_data, uint32_t p
 }
 
 enum plx_status
-plx_disconnect(struct plx_connector *connector)
+plx_connector_back_disconnect(struct engine_connector *connector)
 {
 	struct connector_call call = {.execute = disconnect};
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Connections and datagrams of an engine: connectors, listeners and their event queues, the GSI,
- * and address handles. Calls of programs cross to the engine's thread as commands; there plx_link
- * joins the communication manager, the neighbour table and the queue pairs.
+ * Connections and datagrams of an engine: connectors, listeners and their event channels, the GSI,
+ * and address handles. These are the engine's halves of objects, as a host uses them (plx_back.h).
+ * Calls cross to the engine's thread as commands; there plx_link joins the communication manager,
+ * the neighbour table and the queue pairs.
  * Functions here may be called by any thread. Start with plx_link, then
- * plx_link_connect().
+ * plx_connector_back_connect().
  */
 #ifndef PLX_LINK_H
 #define PLX_LINK_H
 
+#include "plx_back.h"
 #include "plx_base.h"
 #include "plx_cm.h"
 #include "plx_engine.h"
-#include "plx_eq_front.h"
-#include "plx_verbs.h"
 
 /** What plx_engine_config.link points to. */
 extern const struct plx_link_ops plx_link;
@@ -22,8 +22,7 @@ extern const struct plx_link_ops plx_link;
  *
  * The communication manager's connections, with queue pairs of this engine. Their events arrive in
  * event channels. The engine moves the queue pairs to RTR, RTS and ERROR, in the right
- * order with the messages to the peer and the events of the program. This room implements these
- * calls of plx_verbs.h: plx_event_channel_fd(), plx_reject(), plx_disconnect().
+ * order with the messages to the peer and the events of the program.
  */
 
 /* Attributes of a connection to be made. */
@@ -37,55 +36,14 @@ struct plx_link_attr {
 	const uint8_t *private_data;
 	uint32_t private_bytes;
 	/* [ns] between DISCONNECTED, when the peer has disconnected, and the flush of the queue
-	 * pair. plx_disconnect(), plx_link_connector_close() and plx_qp_flush() end it at once.
+	 * pair. plx_disconnect(), plx_connector_destroy() and plx_qp_flush() end it at once.
 	 * 0: no delay; PLX_NEVER: only they do */
 	uint64_t grace_ns;
 };
 
-/* The halves of objects that are the program's. The engine's, which only this room knows, are for
- * calls that a command executes; it returns `cookie`, the creator's, with every event. */
-
 struct engine_channel;
 struct engine_connector;
 struct engine_listener;
-
-struct plx_event_channel {
-	struct eq events; /* of struct plx_link_event */
-	struct engine_channel *back;
-	struct plx_adapter *adapter; /* of the creator */
-};
-
-struct plx_listener {
-	struct plx_event_channel *channel;
-	struct engine_listener *back;
-	uint64_t cookie;
-	uint64_t context; /* lib/verbs: the program's */
-};
-
-struct plx_connector {
-	struct plx_event_channel *channel;
-	struct engine_connector *back;
-	uint64_t cookie;
-	/* lib/verbs, protected by the adapter's lock */
-	uint64_t context;               /* the program's */
-	struct plx_connector_info info; /* local.version 0: idle */
-};
-
-/**
- * Create an event channel.
- * @param adapter of the creator; this room does not read it
- * @param depth of the ring; events that do not fit wait in the manager
- * Errors:  INVALID, NO_MEMORY
- */
-enum plx_status plx_link_channel_create(struct plx_engine *engine, struct plx_adapter *adapter,
-					uint32_t depth,
-					struct plx_event_channel **channel) PLX_MUST_CHECK;
-/**
- * Destroy the channel.
- * Errors:  BUSY (a listener or a connector uses it)
- */
-enum plx_status plx_link_channel_destroy(struct plx_event_channel *channel) PLX_MUST_CHECK;
-struct plx_adapter *plx_link_channel_adapter(const struct plx_event_channel *channel);
 
 /* An event and the cookie of its connector; for REQUESTED the listener's. */
 struct plx_link_event {
@@ -94,86 +52,97 @@ struct plx_link_event {
 };
 
 /**
- * Dequeue the next event; false: the channel is empty.
- * Threads: any, several at once
+ * Create an event channel: a ring of struct plx_link_event.
+ * @param depth of the ring; events that do not fit wait in the manager
+ * Errors:  INVALID, NO_MEMORY
  */
-bool plx_link_channel_next(struct plx_event_channel *channel, struct plx_link_event *out);
+enum plx_status plx_channel_back_create(struct engine_seat *seat, uint32_t depth,
+					struct engine_channel **channel) PLX_MUST_CHECK;
+/**
+ * Destroy the channel. Requests that were delivered and not adopted are rejected.
+ * Errors:  BUSY (a listener or a connector uses it), TIMEOUT
+ */
+enum plx_status plx_channel_back_destroy(struct engine_channel *channel) PLX_MUST_CHECK;
+/** The ring. */
+void *plx_channel_back_front(const struct engine_channel *channel);
+/** A descriptor that is readable while an event is queued; -1: the system has none. */
+int plx_channel_back_fd(struct engine_channel *channel);
+/** As plx_seat_back_set_fd(). */
+bool plx_channel_back_set_fd(struct engine_channel *channel, int fd);
+/**
+ * Refuse the request of a REQUESTED event of this channel instead of adopting it.
+ * Errors:  STATE (the peer has given up, or it is no such request), TIMEOUT
+ */
+enum plx_status plx_channel_back_refuse(struct engine_channel *channel,
+					struct plx_cm_id id) PLX_MUST_CHECK;
 
 /**
- * Create a listener that does not listen yet.
- * Errors:  NO_MEMORY
- */
-enum plx_status plx_link_listener_create(struct plx_event_channel *channel, uint64_t cookie,
-					 struct plx_listener **listener) PLX_MUST_CHECK;
-/**
- * Listen.
+ * Create a listener.
  * @param listen its `context` is ignored
- * Errors:  as plx_cm_listen(); STATE (the engine has no communication manager), TIMEOUT
+ * @param cookie returned in events
+ * Errors:  NO_MEMORY, as plx_cm_listen(); STATE (the engine has no communication manager), TIMEOUT
  */
-enum plx_status plx_link_listen(struct plx_listener *listener,
-				const struct plx_cm_listen *listen) PLX_MUST_CHECK;
+enum plx_status plx_listener_back_create(struct engine_channel *channel,
+					 const struct plx_cm_listen *listen, uint64_t cookie,
+					 struct engine_listener **listener) PLX_MUST_CHECK;
 /**
- * Listen no more. Requests not yet adopted are rejected.
+ * Listen no more. Requests that were not delivered are rejected.
  * Errors:  TIMEOUT
  */
-enum plx_status plx_link_listener_close(struct plx_listener *listener) PLX_MUST_CHECK;
-/** Free a listener that is closed, or never listened. */
-void plx_link_listener_free(struct plx_listener *listener);
+enum plx_status plx_listener_back_destroy(struct engine_listener *listener) PLX_MUST_CHECK;
 
 /**
  * Create an idle connector.
+ * @param cookie returned in events
  * Errors:  NO_MEMORY
  */
-enum plx_status plx_link_connector_create(struct plx_event_channel *channel, uint64_t cookie,
-					  struct plx_connector **connector) PLX_MUST_CHECK;
+enum plx_status plx_connector_back_create(struct engine_channel *channel, uint64_t cookie,
+					  struct engine_connector **connector) PLX_MUST_CHECK;
 /**
- * Make an idle connector that of a REQUESTED event: later events of the connection are its own.
- * Errors:  STATE (the peer has given up), TIMEOUT
- */
-enum plx_status plx_link_adopt(struct plx_connector *connector,
-			       const struct plx_cm_event *requested) PLX_MUST_CHECK;
-/**
- * Refuse the request of a REQUESTED event instead of adopting it.
- * Errors:  TIMEOUT
- */
-enum plx_status plx_link_refuse_request(struct plx_event_channel *channel,
-					const struct plx_cm_event *requested) PLX_MUST_CHECK;
-
-/**
- * Close a connector in any state. A connected queue pair is flushed. No further event of it is
+ * Destroy a connector in any state. A connected queue pair is flushed. No further event of it is
  * queued.
  * Errors:  TIMEOUT
  */
-enum plx_status plx_link_connector_close(struct plx_connector *connector) PLX_MUST_CHECK;
-/** Free a connector that is closed, or was never used. */
-void plx_link_connector_free(struct plx_connector *connector);
-
+enum plx_status plx_connector_back_destroy(struct engine_connector *connector) PLX_MUST_CHECK;
+/**
+ * Make an idle connector that of a REQUESTED event of its channel: later events of the connection
+ * are its own.
+ * Errors:  STATE (the peer has given up, or it is no such request), TIMEOUT
+ */
+enum plx_status plx_connector_back_adopt(struct engine_connector *connector,
+					 struct plx_cm_id id) PLX_MUST_CHECK;
 /**
  * Send a connection request. `qp` is in RESET or INIT, and afterwards in INIT.
  * Errors:  STATE (either is in use), UNREACHABLE, TOO_LONG (path MTU not supported by the port;
  *          private data), as plx_cm_connect(), TIMEOUT
  */
-enum plx_status plx_link_connect(struct plx_connector *connector, struct plx_qp *qp,
-				 const struct plx_link_attr *attr) PLX_MUST_CHECK;
+enum plx_status plx_connector_back_connect(struct engine_connector *connector, struct engine_qp *qp,
+					   const struct plx_link_attr *attr) PLX_MUST_CHECK;
 /**
  * After REPLIED: move the queue pair to RTS, then send the RTU.
  * Errors:  STATE; AGAIN (resolving the neighbour), UNREACHABLE, TIMEOUT
  */
-enum plx_status plx_link_establish(struct plx_connector *connector) PLX_MUST_CHECK;
+enum plx_status plx_connector_back_establish(struct engine_connector *connector) PLX_MUST_CHECK;
 /**
- * After REQUESTED: move the queue pair to RTR, then send the REP. The queue pair moves to RTS
+ * After adopting: move the queue pair to RTR, then send the REP. The queue pair moves to RTS
  * before ESTABLISHED.
- * Errors:  as plx_link_connect(), AGAIN
+ * Errors:  as plx_connector_back_connect(), AGAIN
  */
-enum plx_status plx_link_accept(struct plx_connector *connector, struct plx_qp *qp,
-				const struct plx_link_attr *attr) PLX_MUST_CHECK;
+enum plx_status plx_connector_back_accept(struct engine_connector *connector, struct engine_qp *qp,
+					  const struct plx_link_attr *attr) PLX_MUST_CHECK;
+/** As plx_reject(). */
+enum plx_status plx_connector_back_reject(struct engine_connector *connector,
+					  const void *private_data,
+					  uint32_t private_bytes) PLX_MUST_CHECK;
+/** As plx_disconnect(). */
+enum plx_status plx_connector_back_disconnect(struct engine_connector *connector) PLX_MUST_CHECK;
 /**
  * Send a SIDR REQ for a UD service.
  * @param attr path, ports and private data
- * Errors:  as plx_link_connect()
+ * Errors:  as plx_connector_back_connect()
  */
-enum plx_status plx_link_sidr_request(struct plx_connector *connector,
-				      const struct plx_link_attr *attr) PLX_MUST_CHECK;
+enum plx_status plx_connector_back_sidr_request(struct engine_connector *connector,
+						const struct plx_link_attr *attr) PLX_MUST_CHECK;
 
 /**
  * Counters of the engine's communication manager; NULL: the engine has no manager.
@@ -194,20 +163,18 @@ enum plx_status plx_link_cm_query(struct plx_engine *engine,
  * once; datagrams queue until it is resolved, and are dropped and counted if resolution fails or
  * too many are queued. It is resolved again whenever neighbours have moved.
  *
+ * @param number [out] by which datagrams name it
  * Errors:  INVALID (an address without version, `local` not ours), UNREACHABLE (in no network of
  *          ours, or not a unicast address), FULL (PLX_ENGINE_AHS_MAX), NO_MEMORY, TIMEOUT
  * Tests:   tests/unit/engine/cycle/ud.c, tests/unit/engine/link/ah.c
  */
-enum plx_status plx_link_ah_create(struct plx_engine *engine, struct plx_pd *pd,
-				   struct plx_domain domain, const struct plx_engine_path *path,
-				   struct plx_ah **ah) PLX_MUST_CHECK;
-/** The `pd` that the creator has given; this room does not read it. */
-struct plx_pd *plx_link_ah_pd(const struct plx_ah *ah);
-
+enum plx_status plx_ah_back_create(struct plx_engine *engine, struct plx_domain domain,
+				   const struct plx_engine_path *path,
+				   uint32_t *number) PLX_MUST_CHECK;
 /**
  * Destroy an address handle. Requests already posted with it are still sent.
  * Errors:  TIMEOUT
  */
-enum plx_status plx_link_ah_destroy(struct plx_ah *ah) PLX_MUST_CHECK;
+enum plx_status plx_ah_back_destroy(struct plx_engine *engine, uint32_t number) PLX_MUST_CHECK;
 
 #endif

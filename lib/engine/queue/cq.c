@@ -16,8 +16,6 @@
 #include <unistd.h>
 
 #include "cq.h"
-#include "plx_engine_cq.h"
-#include "plx_heap.h"
 #include "plx_steps.h"
 #include "plx_wake.h"
 
@@ -148,10 +146,10 @@ request(struct plx_cq *cq, uint32_t kinds)
 }
 
 PLX_COLD void
-cq_fire(struct cq_front *front, atomic_int *fd, uint32_t fired)
+cq_fire(struct cq_front *front, struct plx_waker *waker, atomic_int *fd, uint32_t fired)
 {
 	atomic_fetch_or(&front->fired, fired);
-	engine_wake(fd);
+	engine_wake(waker, fd);
 }
 
 bool
@@ -178,8 +176,9 @@ static PLX_COLD enum plx_status
 let_arm(struct plx_cq *cq)
 {
 	atomic_store(&cq->front->armable, true);
-	if (!cq->look.inline_mode && !cq_barrier_everywhere() &&
-	    engine_cq_barrier(cq->back) == PLX_TIMEOUT)
+	/* A barrier of this process' threads is none of an engine's in another. */
+	if (!cq->look.inline_mode && (cq->owner->remote || !cq_barrier_everywhere()) &&
+	    cq->owner->barrier(cq->owner, cq->object) != PLX_OK)
 		return PLX_TIMEOUT;
 	atomic_store(&cq->arm_ready, true);
 	return PLX_OK;
@@ -187,31 +186,22 @@ let_arm(struct plx_cq *cq)
 
 /* ---- the application's side ---- */
 
-enum plx_status
-cq_open(struct engine_cq *back, const struct plx_engine_cq_config *config, struct plx_cq **out)
+void
+cq_open(struct plx_cq *cq, struct cq_front *front, uint32_t depth, bool inline_mode,
+	struct front_owner *owner, uint64_t object)
 {
-	const struct engine_queues *queues = back->queues;
-	struct plx_cq *cq = plx_heap_alloc(sizeof(*cq), queues->socket);
+	const struct front_layout layout = cq_front_layout(depth, inline_mode);
 
-	if (cq == NULL)
-		return PLX_NO_MEMORY;
-	cq->front = back->front;
-	cq->back = back;
-	cq->ring = back->ring.shared;
-	cq->adapter = config->adapter;
-	cq->look.inline_mode = queues->inline_mode;
+	cq->front = front;
+	cq->ring = front_ring(front, &layout);
+	cq->owner = owner;
+	cq->object = object;
+	cq->look.inline_mode = inline_mode;
 	plx_ring_look_init(&cq->look.ring, cq->ring, PLX_WC_WORD_AT);
 	/* Where no system call makes every thread pass a barrier, the engine always checks. */
-	atomic_init(&cq->arm_ready, atomic_load(&cq->front->armable));
+	atomic_init(&cq->arm_ready, atomic_load(&front->armable));
 	atomic_init(&cq->fd, -1);
-	*out = cq;
-	return PLX_OK;
-}
-
-void
-cq_close(struct plx_cq *cq)
-{
-	plx_heap_free(cq);
+	atomic_init(&cq->wake_fd, -1);
 }
 
 static inline uint32_t
@@ -274,7 +264,7 @@ plx_cq_arm(struct plx_cq *cq, uint32_t kinds, uint32_t *fired)
 	if (fired != NULL)
 		*fired = now;
 	else if (now != 0)
-		cq_fire(cq->front, &cq->fd, now);
+		cq_fire(cq->front, NULL, &cq->wake_fd, now);
 	return atomic_load(&cq->front->overrun) ? PLX_FULL : PLX_OK;
 }
 
@@ -315,16 +305,16 @@ plx_cq_get_event(struct plx_cq *cq)
 int
 plx_cq_fd(struct plx_cq *cq)
 {
-	int none = -1, fd = atomic_load(&cq->fd);
+	int fd = atomic_load(&cq->fd);
 
 	if (fd >= 0)
 		return fd;
-	fd = engine_cq_fd(cq->back);
-	if (fd < 0 || !atomic_compare_exchange_strong(&cq->fd, &none, fd))
+	fd = front_descriptor(cq->owner, cq->object, &cq->fd, &cq->wake_fd);
+	if (fd < 0)
 		return fd;
 	/* Signal what fired before the descriptor was known. */
 	if (atomic_load(&cq->front->fired) != 0)
-		engine_wake(&cq->fd);
+		engine_wake(NULL, &cq->wake_fd);
 	return fd;
 }
 

@@ -4,8 +4,6 @@
  * bounded backlog when the ring is full. No entry is lost silently: when the backlog is full, the
  * queue has overrun, which is reported. Start with engine_cq_push() and engine_cq_notify().
  */
-#include <unistd.h>
-
 #include "cq.h"
 #include "plx_engine_cq.h"
 #include "plx_heap.h"
@@ -27,7 +25,7 @@ engine_cq_create(struct engine_seat *seat, const struct plx_engine_cq_config *co
 	cq = plx_heap_alloc(sizeof(*cq), queues->socket);
 	if (cq == NULL)
 		return PLX_NO_MEMORY;
-	cq->front = front_create(&layout, false, queues->socket, PLX_RING_PRODUCER, &cq->ring);
+	cq->front = front_create(seat->memory, &layout, false, PLX_RING_PRODUCER, &cq->ring);
 	if (cq->front == NULL) {
 		plx_heap_free(cq);
 		return PLX_NO_MEMORY;
@@ -53,13 +51,10 @@ engine_cq_create(struct engine_seat *seat, const struct plx_engine_cq_config *co
 void
 engine_cq_free(struct engine_cq *cq)
 {
-	int fd = atomic_load(&cq->fd);
-
-	if (fd >= 0)
-		close(fd);
+	engine_fd_close(cq->seat->waker, &cq->fd);
 	atomic_fetch_sub(&cq->queues->users, 1);
 	atomic_fetch_sub(&cq->seat->users, 1);
-	plx_heap_free(cq->front);
+	front_free(cq->seat->memory, cq->front);
 	plx_heap_free(cq->spill);
 	plx_heap_free(cq);
 }
@@ -222,7 +217,7 @@ engine_cq_notify(struct engine_cq *cq)
 	fired = cq_take_due(cq->front);
 	if (plx_likely(fired == 0))
 		return;
-	cq_fire(cq->front, &cq->fd, fired);
+	cq_fire(cq->front, cq->seat->waker, &cq->fd, fired);
 	plx_count(cq->queues->notifications, 1);
 }
 

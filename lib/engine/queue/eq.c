@@ -5,17 +5,19 @@
  */
 #include <unistd.h>
 
-#include "plx_engine_eq.h"
 #include "plx_eq_front.h"
 #include "plx_wake.h"
 
 void
-eq_open(struct eq *eq, struct engine_eq *back)
+eq_open(struct eq *eq, void *front, uint32_t event_bytes, struct front_owner *owner,
+	uint64_t object)
 {
-	eq->ring = back->ring.shared;
-	eq->event_bytes = back->ring.entry_bytes;
-	eq->back = back;
+	eq->ring = front;
+	eq->event_bytes = event_bytes;
+	eq->owner = owner;
+	eq->object = object;
 	atomic_init(&eq->fd, -1);
+	atomic_init(&eq->wake_fd, -1);
 }
 
 bool
@@ -31,22 +33,22 @@ eq_pop(struct eq *eq, void *event)
 		return false;
 	if (plx_ring_dequeue(eq->ring, eq->event_bytes, event, 1) == 0)
 		return false;
-	engine_wake(&eq->fd);
+	engine_wake(NULL, &eq->wake_fd);
 	return true;
 }
 
 int
 eq_fd(struct eq *eq)
 {
-	int none = -1, fd = atomic_load(&eq->fd);
+	int fd = atomic_load(&eq->fd);
 
 	if (fd >= 0)
 		return fd;
-	fd = engine_eq_fd(eq->back);
-	if (fd < 0 || !atomic_compare_exchange_strong(&eq->fd, &none, fd))
+	fd = front_descriptor(eq->owner, eq->object, &eq->fd, &eq->wake_fd);
+	if (fd < 0)
 		return fd;
 	/* Signal events added before the descriptor was known. */
 	if (!plx_ring_empty(eq->ring))
-		engine_wake(&eq->fd);
+		engine_wake(NULL, &eq->wake_fd);
 	return fd;
 }

@@ -2,39 +2,32 @@
  *
  * Event queues as the engine's thread sees them. Start with engine_eq_push().
  */
-#include <unistd.h>
-
 #include "plx_engine_eq.h"
+#include "plx_eq_front.h"
 #include "plx_wake.h"
 
 enum plx_status
-engine_eq_init(struct engine_eq *eq, const struct engine_queues *queues, uint32_t depth,
+engine_eq_init(struct engine_eq *eq, const struct engine_queues *queues,
+	       struct front_memory *memory, struct plx_waker *waker, uint32_t depth,
 	       uint32_t event_bytes)
 {
-	const struct plx_ring_config config = {.entries = depth,
-					       .entry_bytes = event_bytes,
-					       .producers = PLX_RING_ONE,
-					       .consumers = queues->inline_mode ? PLX_RING_ONE
-										: PLX_RING_MANY,
-					       .socket = queues->socket};
-	struct rte_ring *ring = plx_ring_create(&config);
+	const struct front_layout layout = eq_front_layout(depth, event_bytes, queues->inline_mode);
 
 	atomic_init(&eq->fd, -1);
-	if (ring == NULL)
+	eq->memory = memory;
+	eq->waker = waker;
+	if (front_create(memory, &layout, false, PLX_RING_PRODUCER, &eq->ring) == NULL)
 		return PLX_NO_MEMORY;
-	return plx_ring_untrusted_init(&eq->ring, &config, PLX_RING_PRODUCER, ring);
+	return PLX_OK;
 }
 
 void
 engine_eq_free(struct engine_eq *eq)
 {
-	int fd = atomic_load(&eq->fd);
-
 	if (eq->ring.shared == NULL)
 		return;
-	if (fd >= 0)
-		close(fd);
-	plx_ring_destroy(eq->ring.shared);
+	engine_fd_close(eq->waker, &eq->fd);
+	front_free(eq->memory, eq->ring.shared);
 	eq->ring.shared = NULL;
 }
 
@@ -55,6 +48,6 @@ engine_eq_push(struct engine_eq *eq, const void *event)
 {
 	if (plx_ring_untrusted_enqueue(&eq->ring, eq->ring.entry_bytes, event, 1) == 0)
 		return false;
-	engine_wake(&eq->fd);
+	engine_wake(eq->waker, &eq->fd);
 	return true;
 }

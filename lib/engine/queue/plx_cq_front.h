@@ -69,29 +69,26 @@ cq_front_layout(uint32_t depth, bool inline_mode)
 	};
 }
 
-struct engine_cq;
-
 /* A program's completion queue. */
 struct plx_cq {
 	/* never written once it can be polled, so that a polling reader keeps this line */
 	struct plx_cq_look look;
 	struct rte_ring *ring;
 	struct cq_front *front;
-	struct engine_cq *back;      /* the engine's half, for calls that a command executes */
+	struct front_owner *owner;
+	uint64_t object;             /* by which the owner knows the queue */
 	struct plx_adapter *adapter; /* of the creator; NULL: none */
 
 	PLX_ALIGNED_LINE atomic_bool arm_ready; /* the engine is known to check for armed kinds */
 	atomic_int fd;                          /* -1: no thread has asked for a descriptor yet */
+	atomic_int wake_fd;                     /* what makes it readable */
 };
 
 _Static_assert(offsetof(struct plx_cq, look) == 0, "plx_cq_looks_empty() finds it there");
 
-/* Make a program's object on a front that the engine has made.
- * @param config as the engine's half was created with
- * Errors: NO_MEMORY */
-enum plx_status cq_open(struct engine_cq *back, const struct plx_engine_cq_config *config,
-			struct plx_cq **cq) PLX_MUST_CHECK;
-/* Free the object, not the front. */
-void cq_close(struct plx_cq *cq);
+/* Begin to use the front of a queue that the engine has made. The object is zeroed.
+ * @param depth as the engine's half was created with */
+void cq_open(struct plx_cq *cq, struct cq_front *front, uint32_t depth, bool inline_mode,
+	     struct front_owner *owner, uint64_t object);
 
 #endif

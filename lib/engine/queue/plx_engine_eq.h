@@ -12,15 +12,20 @@
 #include "plx_engine_queues.h"
 #include "plx_ring_untrusted.h"
 
+struct plx_waker;
+
 struct engine_eq {
 	struct plx_ring_untrusted ring; /* its `shared` is NULL: not initialised, or freed */
+	struct front_memory *memory;    /* of the ring, which is all of its front */
+	struct plx_waker *waker;        /* as engine_wake() */
 	atomic_int fd;                  /* -1: not created yet */
 };
 
 /* @param event_bytes size of an event, a multiple of 4
  * Errors:  NO_MEMORY */
 enum plx_status engine_eq_init(struct engine_eq *eq, const struct engine_queues *queues,
-			       uint32_t depth, uint32_t event_bytes) PLX_MUST_CHECK;
+			       struct front_memory *memory, struct plx_waker *waker, uint32_t depth,
+			       uint32_t event_bytes) PLX_MUST_CHECK;
 /* Free a queue that is no longer in use; zeroed memory is allowed, too. */
 void engine_eq_free(struct engine_eq *eq);
 /* As eq_fd(). Any thread. */

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "plx_base.h"
+#include "plx_front.h"
 
 struct engine_queues {
 	/* written by the engine */
@@ -20,8 +21,9 @@ struct engine_queues {
 	uint64_t *cq_spilled, *cq_overruns, *notifications, *posts_refused, *rings_forged;
 
 	/* never written after set-up */
-	bool inline_mode; /* one thread is producer and consumer of every queue */
-	int socket;       /* NUMA node of their memory; -1: any */
+	bool inline_mode;           /* one thread is producer and consumer of every queue */
+	int socket;                 /* NUMA node of their memory; -1: any */
+	struct front_memory memory; /* of fronts that no other process sees */
 	/* Make the engine's thread pass a full barrier. Any thread.
 	 * Errors:  TIMEOUT (it does not run) */
 	enum plx_status (*barrier)(struct engine_queues *queues);

@@ -35,9 +35,9 @@ struct engine_rq {
 };
 
 /* Errors: INVALID, NO_MEMORY; the caller calls engine_rq_free() in any case */
-enum plx_status engine_rq_init(struct engine_rq *q, struct engine_queues *queues, uint32_t depth,
+enum plx_status engine_rq_init(struct engine_rq *q, const struct engine_seat *seat, uint32_t depth,
 			       uint32_t sges, bool shared);
-void engine_rq_free(struct engine_rq *q);
+void engine_rq_free(struct engine_rq *q, const struct engine_seat *seat);
 /* Move posted entries into the plx_rq. Engine's thread.
  * Returns: how many */
 uint32_t engine_rq_fetch(struct engine_rq *q);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Seats: what one program has at an engine. Its front has the doorbells of its queue pairs; the
- * engine's half knows which slots are its own, and the events that its objects are to deliver.
- * Every object belongs to one seat. Start with struct engine_seat.
+ * Seats: what one program has at an engine. Its front has the doorbells of its queue pairs
+ * (plx_seat_front.h); the engine's half knows which slots are its own, and the events that its
+ * objects are to deliver. Every object belongs to one seat. Start with struct engine_seat.
  */
 #ifndef PLX_ENGINE_SEAT_H
 #define PLX_ENGINE_SEAT_H
@@ -11,21 +11,12 @@
 
 #include "plx_engine_eq.h"
 #include "plx_engine_queues.h"
-
-enum {
-	SEAT_SLOTS_MAX = 1 << 15, /* of an engine's table of queue pairs */
-	SEAT_SUMMARIES = SEAT_SLOTS_MAX / 64 / 64,
-};
-
-/* Written by posting threads, and cleared by the engine, which drops what is not the seat's own.
- * The engine gives it as many words as its table has slots. */
-struct seat_front {
-	PLX_ALIGNED_PAIR atomic_ulong summary[SEAT_SUMMARIES]; /* a bit for each word of these: */
-	PLX_ALIGNED_PAIR atomic_ulong doorbells[];             /* a bit for each slot */
-};
+#include "plx_seat_front.h"
 
 struct engine_seat {
 	struct engine_queues *queues;
+	struct front_memory *memory; /* of all its fronts */
+	struct plx_waker *waker;     /* of its program's threads; NULL: the engine itself */
 	struct seat_front *front;
 	uint32_t next;                  /* the slot whose doorbell is checked first */
 	uint32_t doorbell_words;        /* of front and `slots` */
@@ -45,10 +36,12 @@ struct engine_seat {
 };
 
 /* Errors: NO_MEMORY
+ * @param config NULL: a program of this process
  * @param slots of the engine's table, a multiple of 64
  * @param events room for asynchronous events, each of `event_bytes` */
-enum plx_status engine_seat_create(struct engine_queues *queues, uint32_t slots, uint32_t events,
-				   uint32_t event_bytes, struct engine_seat **seat) PLX_MUST_CHECK;
+enum plx_status engine_seat_create(struct engine_queues *queues, const struct seat_config *config,
+				   uint32_t slots, uint32_t events, uint32_t event_bytes,
+				   struct engine_seat **seat) PLX_MUST_CHECK;
 /* The engine no longer refers to it. NULL is allowed. */
 void engine_seat_free(struct engine_seat *seat);
 

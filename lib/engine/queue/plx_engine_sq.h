@@ -35,12 +35,10 @@ struct engine_sq {
 
 /* Initialise a send queue, with a ring unless in inline mode.
  * Errors:  NO_MEMORY; the caller calls engine_sq_free() in any case */
-enum plx_status engine_sq_init(struct engine_sq *sq, const struct engine_queues *queues,
+enum plx_status engine_sq_init(struct engine_sq *sq, const struct engine_seat *seat,
 			       const struct plx_rc_caps *caps,
 			       struct plx_domain domain) PLX_MUST_CHECK;
-void engine_sq_free(struct engine_sq *sq);
-/* Set the doorbell of the queue pair in this slot of the engine's table. */
-void engine_sq_set_doorbell(struct engine_sq *sq, struct seat_front *front, uint32_t slot);
+void engine_sq_free(struct engine_sq *sq, const struct engine_seat *seat);
 
 /* ---- the engine's thread ---- */
 

@@ -10,19 +10,33 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "plx_ring.h"
+#include "plx_front.h"
 
-struct engine_eq;
+/* From the engine to any number of threads; in inline mode there is one. */
+static inline struct front_layout
+eq_front_layout(uint32_t depth, uint32_t event_bytes, bool inline_mode)
+{
+	return (struct front_layout){
+		.ring = {.entries = depth,
+			 .entry_bytes = event_bytes,
+			 .producers = PLX_RING_ONE,
+			 .consumers = inline_mode ? PLX_RING_ONE : PLX_RING_MANY},
+	};
+}
 
 struct eq {
 	struct rte_ring *ring;
-	struct engine_eq *back;
+	struct front_owner *owner;
+	uint64_t object; /* by which the owner knows the queue */
 	uint32_t event_bytes;
-	atomic_int fd; /* -1: no thread has asked for a descriptor yet */
+	atomic_int fd;      /* -1: no thread has asked for a descriptor yet */
+	atomic_int wake_fd; /* what makes it readable */
 };
 
-/* Begin to use the front of a queue that the engine has made. */
-void eq_open(struct eq *eq, struct engine_eq *back);
+/* Begin to use the front of a queue that the engine has made.
+ * @param front its ring */
+void eq_open(struct eq *eq, void *front, uint32_t event_bytes, struct front_owner *owner,
+	     uint64_t object);
 
 /* Dequeue the next event; false: the queue is empty, and the descriptor is no longer readable. Any
  * thread, several at once; in inline mode the engine's thread. */

@@ -17,17 +17,13 @@ enum {
 	PLX_SRQ_DEPTH_MAX = PLX_QUEUE_DEPTH_MAX,
 };
 
-struct plx_seat;
-
 /* ---- completion queues ---- */
 
 struct plx_engine_cq_config {
 	uint32_t depth; /* 1 .. PLX_CQ_DEPTH_MAX */
 	bool strict; /* more than `depth` unreaped entries is an overrun, as with hardware adapters;
 			else there is room for everything its queue pairs can have in flight */
-	uint64_t cookie;             /* returned in events */
-	struct plx_seat *seat;       /* NULL: the engine's own */
-	struct plx_adapter *adapter; /* of the creator; this room does not read it */
+	uint64_t cookie; /* returned in events */
 };
 
 /**
@@ -55,8 +51,6 @@ struct plx_engine_srq_config {
 	uint32_t threshold; /* 0: no event; else SRQ_THRESHOLD once fewer entries remain, until
 			       armed again */
 	uint64_t cookie;
-	struct plx_seat *seat;       /* NULL: the engine's own */
-	struct plx_adapter *adapter; /* of the creator; this room does not read it */
 };
 
 /** Posted entries that no message has used yet; may be slightly stale. */

@@ -54,7 +54,6 @@ rq_front_layout(uint32_t depth, uint32_t sges)
 }
 
 struct engine_rq;
-struct engine_srq;
 
 /* A program's half of a receive queue. */
 struct rq {
@@ -71,20 +70,15 @@ struct rq {
 /* A program's shared receive queue. */
 struct plx_srq {
 	struct rq queue;
-	struct engine_srq *back;     /* the engine's half, for calls that a command executes */
+	uint64_t object;             /* by which its owner knows the queue */
 	struct plx_adapter *adapter; /* of the creator; NULL: none */
 };
 
-/* Begin to use the front of a queue that the engine has made. */
-void rq_open(struct rq *q, struct engine_rq *back);
-
-/* Make a program's object on the front of a shared queue that the engine has made.
- * @param config as the engine's half was created with
- * Errors: NO_MEMORY */
-enum plx_status srq_open(struct engine_srq *back, const struct plx_engine_srq_config *config,
-			 struct plx_srq **srq) PLX_MUST_CHECK;
-/* Free the object, not the front. */
-void srq_close(struct plx_srq *srq);
+/* Begin to use the front of a queue that the engine has made. The object is zeroed.
+ * @param depth, sges as the engine's half was created with
+ * @param back inline mode: the engine's half; NULL: there is a ring */
+void rq_open(struct rq *q, struct rq_front *front, uint32_t depth, uint32_t sges,
+	     struct engine_rq *back);
 
 uint32_t engine_rq_post(struct rq *q, const struct plx_recv_wr *wr, uint32_t n,
 			enum plx_status *refused);

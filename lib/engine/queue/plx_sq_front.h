@@ -13,7 +13,9 @@
 #include "plx_front.h"
 #include "plx_mem.h"
 #include "plx_producer.h"
+#include "plx_transport.h"
 #include "plx_queue.h"
+#include "plx_seat_front.h"
 
 /*
  * The state word of a UD queue pair has this bit set, except in RESET. So a check on the hot path
@@ -76,15 +78,7 @@ sq_front_layout(uint32_t depth, uint32_t sges, uint32_t inline_bytes)
 	};
 }
 
-/* Where a queue pair's doorbell is rung: a bit in the bitmap of all doorbells, and one in the
- * bitmap of the words that have such a bit. */
-struct doorbell {
-	atomic_ulong *word, *summary;
-	uint8_t bit, summary_bit; /* within these words */
-};
-
 struct engine_sq;
-struct engine_queues;
 
 /* A program's half of a send queue. */
 struct sq {
@@ -98,8 +92,8 @@ struct sq {
 	uint32_t inline_limit;
 	bool ud;
 	struct plx_domain domain; /* ... of the address handles of its datagrams */
-	const struct engine_queues *queues;
-	struct engine_sq *back; /* inline mode posts to it */
+	const void *engine;       /* ... and their owner's name for the engine */
+	struct engine_sq *back;   /* inline mode posts to it */
 };
 
 _Static_assert(offsetof(struct sq, inline_limit) == PLX_CACHE_LINE,
@@ -108,14 +102,26 @@ _Static_assert(offsetof(struct sq, inline_limit) == PLX_CACHE_LINE,
 /* A program's address handle. A request with a handle of another engine or domain is INVALID; the
  * engine, whose half is struct engine_ah, checks that again. */
 struct plx_ah {
-	struct engine_queues *queues; /* of the engine that created it */
+	const void *engine; /* as struct sq */
 	struct plx_domain domain;
 	uint32_t number;   /* its index in the engine's table */
+	uint64_t object;   /* by which its owner knows it */
 	struct plx_pd *pd; /* of the creator */
 };
 
-/* Begin to use the front of a queue that the engine has made. */
-void sq_open(struct sq *sq, struct engine_sq *back);
+/* What a send queue was made with. */
+struct sq_config {
+	struct sq_front *front;
+	struct plx_rc_caps caps;
+	struct doorbell doorbell;
+	bool ud;
+	struct plx_domain domain;
+	const void *engine;
+	struct engine_sq *back; /* inline mode; NULL: there is a ring */
+};
+
+/* Begin to use the front of a queue that the engine has made. The object is zeroed. */
+void sq_open(struct sq *sq, const struct sq_config *config);
 
 /* Does this state accept posts? ERROR does; they are flushed. */
 static inline bool

@@ -8,6 +8,15 @@
 
 #include <stdatomic.h>
 
+/* Whoever wakes the threads of another process. An engine never touches a descriptor that such a
+ * program holds, too: it could make it block. */
+struct plx_waker {
+	/* Have this descriptor made readable soon. Any thread; never waits. */
+	void (*wake)(struct plx_waker *waker, int fd);
+	/* Close it; it is not woken by any more. */
+	void (*close)(struct plx_waker *waker, int fd);
+};
+
 /**
  * The descriptor in `fd` (-1: not created yet), created by the first call.
  *
@@ -18,8 +27,12 @@ int engine_fd(atomic_int *fd);
 
 /**
  * Make the descriptor readable, if it exists.
+ * @param waker NULL: at once, by the caller
  * Threads: any
  */
-void engine_wake(atomic_int *fd);
+void engine_wake(struct plx_waker *waker, atomic_int *fd);
+
+/** Close the descriptor, if it exists: its object ends. */
+void engine_fd_close(struct plx_waker *waker, atomic_int *fd);
 
 #endif

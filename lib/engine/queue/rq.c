@@ -4,26 +4,25 @@
  * shared receive queues. The engine's side is in rq_fetch.c. Start with engine_rq_post().
  */
 #include "plx_engine_rq.h"
-#include "plx_heap.h"
 #include "producer_lock.h"
 
 /* ---- both kinds ---- */
 
 void
-rq_open(struct rq *q, struct engine_rq *back)
+rq_open(struct rq *q, struct rq_front *front, uint32_t depth, uint32_t sges, struct engine_rq *back)
 {
-	const struct front_layout layout = rq_front_layout(back->depth, back->sges);
+	const struct front_layout layout = rq_front_layout(depth, sges);
 
-	q->front = back->front;
+	q->front = front;
 	q->back = back;
-	q->depth = back->depth;
-	q->sges = back->sges;
-	atomic_init(&q->limit, back->depth);
-	if (back->ring.shared == NULL)
+	q->depth = depth;
+	q->sges = sges;
+	atomic_init(&q->limit, depth);
+	if (back != NULL)
 		return;
-	q->ring = front_ring(q->front, &layout);
-	q->mask = plx_ring_slots(q->ring) - 1;
-	q->spill = front_spill(q->front, &layout);
+	q->ring = front_ring(front, &layout);
+	q->mask = plx_ring_slots_of(&layout.ring) - 1;
+	q->spill = front_spill(front, &layout);
 }
 
 static enum plx_status
@@ -170,27 +169,6 @@ engine_rq_post(struct rq *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_
 }
 
 /* ---- shared ---- */
-
-enum plx_status
-srq_open(struct engine_srq *back, const struct plx_engine_srq_config *config, struct plx_srq **out)
-{
-	struct plx_srq *srq = plx_heap_alloc(sizeof(*srq), back->queue.queues->socket);
-
-	if (srq == NULL)
-		return PLX_NO_MEMORY;
-	rq_open(&srq->queue, &back->queue);
-	atomic_init(&srq->queue.limit, config->depth);
-	srq->back = back;
-	srq->adapter = config->adapter;
-	*out = srq;
-	return PLX_OK;
-}
-
-void
-srq_close(struct plx_srq *srq)
-{
-	plx_heap_free(srq);
-}
 
 uint32_t
 plx_post_srq_recv(struct plx_srq *srq, const struct plx_recv_wr *wr, uint32_t n,

@@ -11,10 +11,11 @@
 /* ---- set-up ---- */
 
 enum plx_status
-engine_rq_init(struct engine_rq *q, struct engine_queues *queues, uint32_t depth, uint32_t sges,
+engine_rq_init(struct engine_rq *q, const struct engine_seat *seat, uint32_t depth, uint32_t sges,
 	       bool shared)
 {
 	const struct front_layout layout = rq_front_layout(depth, sges);
+	struct engine_queues *queues = seat->queues;
 	size_t bytes = plx_rq_bytes(depth, sges);
 	void *memory;
 
@@ -29,7 +30,7 @@ engine_rq_init(struct engine_rq *q, struct engine_queues *queues, uint32_t depth
 	if (memory == NULL)
 		return PLX_NO_MEMORY;
 	q->rq = plx_rq_init(memory, depth, sges, shared);
-	q->front = front_create(&layout, queues->inline_mode, queues->socket, PLX_RING_CONSUMER,
+	q->front = front_create(seat->memory, &layout, queues->inline_mode, PLX_RING_CONSUMER,
 				&q->ring);
 	if (q->front == NULL)
 		return PLX_NO_MEMORY;
@@ -38,9 +39,9 @@ engine_rq_init(struct engine_rq *q, struct engine_queues *queues, uint32_t depth
 }
 
 void
-engine_rq_free(struct engine_rq *q)
+engine_rq_free(struct engine_rq *q, const struct engine_seat *seat)
 {
-	plx_heap_free(q->front);
+	front_free(seat->memory, q->front);
 	plx_heap_free(q->rq);
 	q->front = NULL;
 	q->rq = NULL;
@@ -60,9 +61,9 @@ engine_srq_create(struct engine_seat *seat, const struct plx_engine_srq_config *
 	srq = plx_heap_alloc(sizeof(*srq), queues->socket);
 	if (srq == NULL)
 		return PLX_NO_MEMORY;
-	status = engine_rq_init(&srq->queue, queues, depth, config->sges, true);
+	status = engine_rq_init(&srq->queue, seat, depth, config->sges, true);
 	if (status != PLX_OK) {
-		engine_rq_free(&srq->queue);
+		engine_rq_free(&srq->queue, seat);
 		plx_heap_free(srq);
 		return status;
 	}
@@ -84,7 +85,7 @@ engine_srq_free(struct engine_srq *srq)
 {
 	atomic_fetch_sub(&srq->queue.queues->users, 1);
 	atomic_fetch_sub(&srq->seat->users, 1);
-	engine_rq_free(&srq->queue);
+	engine_rq_free(&srq->queue, srq->seat);
 	plx_heap_free(srq);
 }
 

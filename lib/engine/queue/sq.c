@@ -9,7 +9,6 @@
  * ring's producer index and `consumed`, which the engine publishes once per burst.
  */
 #include "plx_engine_sq.h"
-#include "plx_heap.h"
 #include "producer_lock.h"
 
 /* Functions with this attribute are compiled twice: for connections, without checks of the type,
@@ -19,26 +18,26 @@
 /* ---- set-up ---- */
 
 void
-sq_open(struct sq *sq, struct engine_sq *back)
+sq_open(struct sq *sq, const struct sq_config *config)
 {
-	const struct plx_rc_caps *caps = &back->caps;
+	const struct plx_rc_caps *caps = &config->caps;
 	const struct front_layout layout =
 		sq_front_layout(caps->sq_depth, caps->sq_sges, caps->inline_bytes);
 	uint32_t limit = caps->inline_bytes;
 
-	sq->front = back->front;
-	sq->back = back;
-	sq->queues = back->queues;
-	sq->doorbell = back->doorbell;
+	sq->front = config->front;
+	sq->back = config->back;
+	sq->engine = config->engine;
+	sq->doorbell = config->doorbell;
 	sq->depth = caps->sq_depth;
 	sq->sges = caps->sq_sges;
 	sq->inline_limit = limit < PLX_WQE_INLINE_BYTES ? PLX_WQE_INLINE_BYTES : limit;
-	sq->ud = back->ud != NULL;
-	sq->domain = back->domain;
-	if (back->ring.shared == NULL)
+	sq->ud = config->ud;
+	sq->domain = config->domain;
+	if (config->back != NULL)
 		return;
 	sq->ring = front_ring(sq->front, &layout);
-	sq->mask = plx_ring_slots(sq->ring) - 1;
+	sq->mask = plx_ring_slots_of(&layout.ring) - 1;
 	sq->spill_bytes = layout.spill_bytes;
 	sq->spill = front_spill(sq->front, &layout);
 }
@@ -113,7 +112,7 @@ check_datagram(const struct sq *sq, const struct plx_send_wr *wr, uint32_t *tota
 	if ((wr->op != PLX_WR_SEND && wr->op != PLX_WR_SEND_IMM) || ah == NULL ||
 	    wr->remote_qpn == 0 || wr->remote_qpn >= PLX_PSN_MASK)
 		return PLX_INVALID;
-	if (ah->queues != sq->queues || ah->domain.id != sq->domain.id)
+	if (ah->engine != sq->engine || ah->domain.id != sq->domain.id)
 		return PLX_INVALID;
 	status = check(sq, wr, total);
 	if (status == PLX_OK &&

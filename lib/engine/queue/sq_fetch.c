@@ -11,18 +11,19 @@
 /* ---- set-up ---- */
 
 enum plx_status
-engine_sq_init(struct engine_sq *sq, const struct engine_queues *queues,
-	       const struct plx_rc_caps *caps, struct plx_domain domain)
+engine_sq_init(struct engine_sq *sq, const struct engine_seat *seat, const struct plx_rc_caps *caps,
+	       struct plx_domain domain)
 {
 	const struct front_layout layout =
 		sq_front_layout(caps->sq_depth, caps->sq_sges, caps->inline_bytes);
+	const struct engine_queues *queues = seat->queues;
 
 	sq->queues = queues;
 	sq->caps = *caps;
 	sq->domain = domain;
 	sq->state = PLX_QP_RESET;
 	sq->spill_bytes = layout.spill_bytes;
-	sq->front = front_create(&layout, queues->inline_mode, queues->socket, PLX_RING_CONSUMER,
+	sq->front = front_create(seat->memory, &layout, queues->inline_mode, PLX_RING_CONSUMER,
 				 &sq->ring);
 	if (sq->front == NULL)
 		return PLX_NO_MEMORY;
@@ -33,20 +34,9 @@ engine_sq_init(struct engine_sq *sq, const struct engine_queues *queues,
 }
 
 void
-engine_sq_free(struct engine_sq *sq)
+engine_sq_free(struct engine_sq *sq, const struct engine_seat *seat)
 {
-	plx_heap_free(sq->front);
-}
-
-void
-engine_sq_set_doorbell(struct engine_sq *sq, struct seat_front *front, uint32_t slot)
-{
-	sq->doorbell = (struct doorbell){
-		.word = &front->doorbells[slot / 64],
-		.summary = &front->summary[slot / 64 / 64],
-		.bit = slot % 64,
-		.summary_bit = slot / 64 % 64,
-	};
+	front_free(seat->memory, sq->front);
 }
 
 /* ---- the engine's thread ---- */

@@ -26,13 +26,31 @@ engine_fd(atomic_int *fd)
 }
 
 void
-engine_wake(atomic_int *fd)
+engine_wake(struct plx_waker *waker, atomic_int *fd)
 {
 	static const uint64_t one = 1;
 	int to = atomic_load(fd);
 
+	if (waker != NULL) {
+		if (to >= 0)
+			waker->wake(waker, to);
+		return;
+	}
 	/* An eventfd accepts writes until its counter reaches 2^64 - 2. Only its readability
 	 * matters, so a refused write has had its effect. */
 	if (to >= 0 && write(to, &one, sizeof(one)) != (ssize_t)sizeof(one))
 		return;
+}
+
+void
+engine_fd_close(struct plx_waker *waker, atomic_int *fd)
+{
+	int own = atomic_exchange(fd, -1);
+
+	if (own < 0)
+		return;
+	if (waker != NULL)
+		waker->close(waker, own);
+	else
+		close(own);
 }

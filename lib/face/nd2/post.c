@@ -99,6 +99,7 @@ refusal(enum plx_status why)
 	case PLX_NO_MEMORY:
 	case PLX_NO_DEVICE:
 	case PLX_CONFIG:
+	case PLX_GONE:
 	case PLX_STATUS_COUNT:
 		break;
 	}

@@ -94,12 +94,23 @@ plx_cm_set_context(struct plx_cm *cm, struct plx_cm_id id, uint64_t context)
 	return PLX_OK;
 }
 
-void
-plx_cm_abandon(struct plx_cm *cm, struct plx_cm_id id, uint64_t now)
+enum plx_status
+plx_cm_adopt(struct plx_cm *cm, struct plx_cm_id id, uint64_t from, uint64_t context,
+	     struct plx_cm_peer *peer)
 {
 	struct cm_connection *c = cm_find(cm, id.v);
 
-	if (!c || c->retired)
+	if (!c || c->state != CM_REQ_RCVD || !c->delivered || c->orphan || c->context != from)
+		return PLX_STATE;
+	c->context = context;
+	*peer = c->peer;
+	return PLX_OK;
+}
+
+static void
+abandon(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
+{
+	if (c->retired)
 		return;
 	c->pending = 0;
 	plx_list_remove(&c->event);
@@ -116,6 +127,26 @@ plx_cm_abandon(struct plx_cm *cm, struct plx_cm_id id, uint64_t now)
 		withdraw(cm, c, PLX_CM_EVENT_NOTHING, now);
 	} else if (c->state == CM_ESTABLISHED || c->state == CM_REP_SENT) {
 		cm_disconnect(cm, c, true);
+	}
+}
+
+void
+plx_cm_abandon(struct plx_cm *cm, struct plx_cm_id id, uint64_t now)
+{
+	struct cm_connection *c = cm_find(cm, id.v);
+
+	if (c)
+		abandon(cm, c, now);
+}
+
+void
+plx_cm_abandon_all(struct plx_cm *cm, uint64_t context, uint64_t now)
+{
+	for (uint32_t i = 0; i < cm->slots; i++) {
+		struct cm_connection *c = &cm->connection[i];
+
+		if (c->state != CM_IDLE && c->context == context && !c->orphan)
+			abandon(cm, c, now);
 	}
 }
 

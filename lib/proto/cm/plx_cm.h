@@ -213,9 +213,20 @@ enum plx_status plx_cm_qp_failed(struct plx_cm *cm, struct plx_cm_id id,
 enum plx_status plx_cm_set_context(struct plx_cm *cm, struct plx_cm_id id,
 				   uint64_t context) PLX_MUST_CHECK;
 
+/**
+ * Take over a request whose REQUESTED was fetched, from whoever its events go to.
+ * @param from the context that it has
+ * @param peer [out] as requested
+ * Errors: STATE (ended, not such a request, or another context)
+ */
+enum plx_status plx_cm_adopt(struct plx_cm *cm, struct plx_cm_id id, uint64_t from,
+			     uint64_t context, struct plx_cm_peer *peer) PLX_MUST_CHECK;
+
 /** Reject, give up or disconnect, as the state requires, without further events: the owner is gone.
  * Allowed in every state, and on an id that has ended. */
 void plx_cm_abandon(struct plx_cm *cm, struct plx_cm_id id, uint64_t now);
+/** plx_cm_abandon() for every connection with this context. Cost: O(connections) */
+void plx_cm_abandon_all(struct plx_cm *cm, uint64_t context, uint64_t now);
 
 /** Resolve a UD service: SIDR_REPLY follows. As plx_cm_connect(); `own` is ignored. */
 enum plx_status plx_cm_sidr_request(struct plx_cm *cm, const struct plx_cm_connect *connect,

@@ -216,6 +216,9 @@ struct plx_rc_ids {
 	const struct plx_cc_ops *cc;
 	void *cc_state;
 	const struct plx_recovery_ops *recovery; /* NULL: plx_recovery_go_back */
+	/* the program that posts is another process: what it says of our memory is not believed, so
+	 * PLX_WR_REG is refused */
+	bool foreign;
 };
 
 /* The path of packets to the peer: src is this end, dst the peer. Packets from the peer have them

@@ -67,6 +67,7 @@ qp_init(void *memory, size_t head, const struct plx_rc_caps *caps, const struct 
 	qp->qpn = ids->qpn;
 	qp->asker = (struct plx_asker){.domain = ids->domain, .qpn = ids->qpn, .memo = &qp->memo};
 	qp->mem = ids->mem;
+	qp->foreign = ids->foreign;
 	qp->rq = ids->rq;
 	qp->cc = ids->cc;
 	qp->cc_state = ids->cc_state;
@@ -252,6 +253,8 @@ check_head(const struct plx_rc *qp, const struct plx_wqe *wqe, bool has_spill)
 	if (plx_unlikely(wqe->op == PLX_WR_NONE || wqe->op >= PLX_WR_OP_COUNT ||
 			 wqe->flags & ~PLX_WR_FLAGS_COMMON) &&
 	    (wqe->op != PLX_WR_READ || wqe->flags & ~PLX_WR_FLAGS_ALL))
+		return PLX_INVALID;
+	if (wqe->op == PLX_WR_REG && qp->foreign)
 		return PLX_INVALID;
 	if (wr_is_rd_atomic(wqe->op) && qp->initiator_depth == 0 && qp->state != PLX_QP_ERROR)
 		return PLX_INVALID;

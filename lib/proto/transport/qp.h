@@ -192,6 +192,7 @@ struct plx_rc {
 	bool flush_told; /* FLUSHED was raised in this ERROR state */
 	uint8_t mtu_shift;
 	uint8_t slow_path; /* enum slow_path: reasons not to use the fast path for requests */
+	bool foreign;      /* as plx_rc_ids */
 	uint32_t mtu;
 	uint32_t qpn, dest_qpn;
 	uint16_t pkey;

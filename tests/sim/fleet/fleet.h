@@ -14,6 +14,7 @@
 #include "sim.h"
 #include "plx_engine.h"
 #include "plx_link.h"
+#include "whole.h"
 #include "plx_thread.h"
 
 enum fleet_limit {

@@ -245,7 +245,7 @@ host_fill_shared(struct host *host)
 
 		host_call(host);
 		host->srq_armed = threshold;
-		sim_must(world, plx_srq_arm(host->srq, threshold) == PLX_OK, "I8",
+		sim_must(world, plx_engine_srq_arm(host->srq, threshold) == PLX_OK, "I8",
 			 "a threshold of %u is refused, the depth is %u", threshold,
 			 host->srq_depth);
 	}

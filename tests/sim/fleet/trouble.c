@@ -122,7 +122,7 @@ resize(struct host *host)
 	cq = &host->cqs[plx_prng_below(&host->prng, host->cq_count)];
 	depth = (uint32_t)draw_log(&host->prng, 1, 128);
 	host_call(host);
-	status = plx_cq_resize(cq->queue, depth);
+	status = plx_engine_cq_resize(cq->queue, depth);
 	if (status == PLX_BUSY) {
 		bool cycled = host_cycle(host);
 

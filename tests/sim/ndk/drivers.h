@@ -255,7 +255,7 @@ struct driver {
 	uint32_t index;
 	struct plx_prng prng;
 	NDK_ADAPTER *adapter;
-	struct plx_adapter *below; /* NULL: none is open */
+	struct host_adapter *below; /* NULL: none is open */
 	struct plx_cm *cm;
 	struct rte_rcu_qsbr *rcu;
 	struct plx_session *session;       /* whose thread this is; NULL: none */

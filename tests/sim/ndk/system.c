@@ -3,7 +3,7 @@
  * What NDK, sessions and verbs need of the system, in virtual time and on one thread: the clock,
  * pauses, timers, the session's thread, adapters by name; and the places where a lock is released,
  * at which another thread may run. The functions stand in for lib/session/system.c,
- * lib/adapter/pause.c, lib/adapter/adapter.c and lib/engine/thread/backoff.c, which are not linked.
+ * lib/verbs/pause.c, lib/adapter/adapter.c and lib/engine/thread/backoff.c, which are not linked.
  * It never decides when a thread runs. Start with plx_session_thread_start().
  */
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "drivers.h"
+#include "plx_objects.h"
 #include "plx_session.h"
 
 static struct drivers *run;
@@ -159,7 +160,7 @@ plx_session_thread_join(struct plx_session_thread *thread)
 /* ---- adapters ---- */
 
 static void
-fill_info(struct plx_adapter *adapter, const struct host *host)
+fill_info(struct host_adapter *adapter, const struct host *host)
 {
 	struct plx_adapter_info *info = &adapter->info;
 
@@ -185,12 +186,12 @@ fill_info(struct plx_adapter *adapter, const struct host *host)
 }
 
 enum plx_status
-plx_adapter_open(const char *name, const struct plx_adapter_options *options,
-		 struct plx_adapter **out, struct plx_why *why)
+plx_host_adapter_open(const char *name, const struct plx_adapter_options *options,
+		      struct host_adapter **out, struct plx_why *why)
 {
 	struct driver *driver = driver_current();
 	struct host *host = driver->host;
-	struct plx_adapter *adapter = calloc(1, sizeof(*adapter));
+	struct host_adapter *adapter = calloc(1, sizeof(*adapter));
 
 	(void)name, (void)options, (void)why;
 	PLX_ASSERT(adapter != NULL && driver->below == NULL);
@@ -213,7 +214,7 @@ plx_adapter_open(const char *name, const struct plx_adapter_options *options,
 
 /* Nothing of it may be left: NDK has closed everything. */
 enum plx_status
-plx_adapter_close(struct plx_adapter *adapter)
+plx_host_adapter_close(struct host_adapter *adapter)
 {
 	const struct plx_object_counts *count = &adapter->count;
 	struct driver *driver = driver_current();
@@ -228,35 +229,22 @@ plx_adapter_close(struct plx_adapter *adapter)
 		count->pds, count->mrs, count->mws, count->cqs, count->srqs, count->qps,
 		count->event_channels, count->listeners, count->connectors);
 	pthread_mutex_destroy(&adapter->lock);
-	free(adapter->cookies.slot);
 	free(adapter);
 	driver->below = NULL;
 	return PLX_OK;
 }
 
 void
-plx_adapter_query(const struct plx_adapter *adapter, struct plx_adapter_info *out)
+plx_host_adapter_query(const struct host_adapter *adapter, struct plx_adapter_info *out)
 {
 	*out = adapter->info;
 }
 
 uint32_t
-plx_adapter_run(struct plx_adapter *adapter)
+plx_host_adapter_run(struct host_adapter *adapter)
 {
 	(void)adapter; /* it has a worker */
 	return 0;
-}
-
-bool
-plx_adapter_next_async_event(struct plx_adapter *adapter, struct plx_async_event *out)
-{
-	return plx_engine_next_async_event(adapter->engine[0], out);
-}
-
-int
-plx_adapter_async_fd(struct plx_adapter *adapter)
-{
-	return plx_engine_async_event_fd(adapter->engine[0]);
 }
 
 /* ---- locks ---- */

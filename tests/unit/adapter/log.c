@@ -131,11 +131,11 @@ more_lines_than_the_limit_are_counted(void **state)
 	listen_to_log();
 	from = test_ns() / PLX_SEC;
 	for (uint32_t i = 0; i < calls; i++)
-		log_async_event("test", &event);
+		plx_log_async_event("test", &event);
 	assert_true(heard.lines >= PLX_LOG_LINES_PER_S);
 	assert_true(heard.lines <= PLX_LOG_LINES_PER_S * (test_ns() / PLX_SEC - from + 1));
 	await_next_second();
-	log_async_event("test", &event);
+	plx_log_async_event("test", &event);
 	assert_int_equal(heard.lines + heard.left_out, calls + 1);
 	plx_log_to(NULL, NULL);
 }

@@ -101,10 +101,10 @@ without_hugepages(void)
 	return 0;
 }
 
-static struct plx_adapter *
+static struct host_adapter *
 open_adapter(void)
 {
-	struct plx_adapter *adapter = NULL;
+	struct host_adapter *adapter = NULL;
 	struct plx_adapter_options options;
 	struct plx_why why = {""};
 
@@ -115,7 +115,7 @@ open_adapter(void)
 	options.addresses = 1;
 	options.mode = PLX_MODE_INLINE;
 	options.packets = 2048;
-	if (plx_adapter_open("m", &options, &adapter, &why) != PLX_OK)
+	if (plx_host_adapter_open("m", &options, &adapter, &why) != PLX_OK)
 		printf("%s", why.text);
 	return adapter;
 }
@@ -125,28 +125,28 @@ open_adapter(void)
 static int
 shown_to_a_device(void)
 {
-	struct plx_adapter *adapter = open_adapter();
+	struct host_adapter *adapter = open_adapter();
 	char *huge = plx_mem_alloc(2 * HUGE, -1, NULL);
 	char plain[64];
 
 	EXPECT(huge && adapter);
-	EXPECT(!adapter->needs_dma_map && !plx_adapter_map_memory(adapter, huge, HUGE));
+	EXPECT(!adapter->needs_dma_map && !plx_host_map_memory(adapter, huge, HUGE));
 	adapter->needs_dma_map = true;
-	EXPECT(!plx_adapter_map_memory(adapter, plain, sizeof(plain)));
-	EXPECT(!plx_adapter_map_memory(adapter, huge, 2 * HUGE + 1));
+	EXPECT(!plx_host_map_memory(adapter, plain, sizeof(plain)));
+	EXPECT(!plx_host_map_memory(adapter, huge, 2 * HUGE + 1));
 	EXPECT(adapter->dma_refused == 0);
 	/* two regions in one block: it is mapped once, until both are freed */
-	EXPECT(plx_adapter_map_memory(adapter, huge + 64, 64));
-	EXPECT(plx_adapter_map_memory(adapter, huge, 2 * HUGE));
+	EXPECT(plx_host_map_memory(adapter, huge + 64, 64));
+	EXPECT(plx_host_map_memory(adapter, huge, 2 * HUGE));
 	EXPECT(rte_mem_virt2memseg_list(huge) && rte_mem_virt2memseg_list(huge)->external);
-	plx_adapter_unmap_memory(adapter, huge + 64, 64);
+	plx_host_unmap_memory(adapter, huge + 64, 64);
 	plx_mem_free(huge); /* too early, and so it does nothing */
 	huge[0] = 1;
-	plx_adapter_unmap_memory(adapter, huge, 2 * HUGE);
+	plx_host_unmap_memory(adapter, huge, 2 * HUGE);
 	plx_mem_free(huge);
 	EXPECT(rte_mem_virt2memseg_list(huge) == NULL);
 	EXPECT(adapter->dma_refused == 0);
-	EXPECT(plx_adapter_close(adapter) == PLX_OK);
+	EXPECT(plx_host_adapter_close(adapter) == PLX_OK);
 	return 0;
 }
 
@@ -154,24 +154,24 @@ shown_to_a_device(void)
 static int
 refused_by_a_device(void)
 {
-	struct plx_adapter *adapter = open_adapter();
+	struct host_adapter *adapter = open_adapter();
 	char *huge = plx_mem_alloc(HUGE, -1, NULL);
 	struct plx_counter counter[256];
-	uint32_t n, found = 0;
+	uint32_t n, kinds, found = 0;
 
 	EXPECT(huge && adapter);
 	EXPECT(rte_extmem_register(huge, HUGE, NULL, 0, HUGE) == 0);
 	adapter->needs_dma_map = true;
-	EXPECT(!plx_adapter_map_memory(adapter, huge, HUGE));
-	EXPECT(!plx_adapter_map_memory(adapter, huge, HUGE));
+	EXPECT(!plx_host_map_memory(adapter, huge, HUGE));
+	EXPECT(!plx_host_map_memory(adapter, huge, HUGE));
 	EXPECT_WORDS(adapter->dma_refused_why, "rte_extmem_register: File exists");
-	n = plx_adapter_counters(adapter, counter, 256);
+	n = plx_host_counters(adapter, counter, 256, &kinds);
 	for (uint32_t i = 0; i < n; i++)
 		found += strcmp(counter[i].name, "port_dma_refused") == 0 && counter[i].value == 2;
 	EXPECT(found == 1);
 	EXPECT(rte_extmem_unregister(huge, HUGE) == 0);
 	plx_mem_free(huge);
-	EXPECT(plx_adapter_close(adapter) == PLX_OK);
+	EXPECT(plx_host_adapter_close(adapter) == PLX_OK);
 	return 0;
 }
 

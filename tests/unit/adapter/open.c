@@ -20,6 +20,7 @@
 #include <rte_mempool.h>
 
 #include "adapter.h"
+#include "hosted.h"
 #include "plx_verbs.h"
 #include "thread.h"
 
@@ -167,7 +168,7 @@ defaults_stand_for_zeros(void **state)
 	assert_int_equal(info.keys, 65536);
 	assert_int_equal(info.queue_depth, PLX_QUEUE_DEPTH_MAX);
 	assert_int_equal(info.srq_depth, PLX_SRQ_DEPTH_MAX);
-	assert_int_equal(adapter->pool->size, 16384);
+	assert_int_equal(hosted(adapter)->pool->size, 16384);
 	must_close(adapter);
 }
 
@@ -228,10 +229,11 @@ worker_mode_polls_by_itself(void **state)
 	adapter_options.mode = PLX_MODE_WORKER;
 	adapter = must_open("worker", &adapter_options);
 	assert_int_equal(plx_adapter_poll(adapter), 0);
-	before = plx_engine_counters(adapter->engine[0])->cycles;
-	for (int i = 0; i < 10000 && plx_engine_counters(adapter->engine[0])->cycles == before; i++)
+	before = plx_engine_counters(hosted(adapter)->engine[0])->cycles;
+	for (int i = 0;
+	     i < 10000 && plx_engine_counters(hosted(adapter)->engine[0])->cycles == before; i++)
 		usleep(1000);
-	assert_true(plx_engine_counters(adapter->engine[0])->cycles > before);
+	assert_true(plx_engine_counters(hosted(adapter)->engine[0])->cycles > before);
 	must_close(adapter);
 }
 
@@ -240,13 +242,13 @@ inline_mode_moves_only_when_polled(void **state)
 {
 	struct plx_adapter_options adapter_options = options_for("net_wire0,end=0", 1);
 	struct plx_adapter *adapter = must_open("inline", &adapter_options);
-	uint64_t before = plx_engine_counters(adapter->engine[0])->cycles;
+	uint64_t before = plx_engine_counters(hosted(adapter)->engine[0])->cycles;
 
 	(void)state;
 	usleep(10000);
-	assert_int_equal(plx_engine_counters(adapter->engine[0])->cycles, before);
+	assert_int_equal(plx_engine_counters(hosted(adapter)->engine[0])->cycles, before);
 	plx_adapter_poll(adapter);
-	assert_int_equal(plx_engine_counters(adapter->engine[0])->cycles, before + 1);
+	assert_int_equal(plx_engine_counters(hosted(adapter)->engine[0])->cycles, before + 1);
 	must_close(adapter);
 }
 
@@ -569,12 +571,12 @@ the_end_of_a_link_may_close_before_the_other(void **state)
 		assert_int_equal(plx_qp_destroy(qp), PLX_OK);
 		assert_int_equal(plx_cq_destroy(cq), PLX_OK);
 		assert_int_equal(plx_pd_destroy(pd), PLX_OK);
-		assert_true(plx_engine_counters(one->engine[0])->tx_packets > 0);
+		assert_true(plx_engine_counters(hosted(one)->engine[0])->tx_packets > 0);
 		must_close(one);
 		assert_int_equal(count_pools(), before + 2);
 		for (int i = 0; i < 100; i++)
 			plx_adapter_poll(two);
-		assert_true(plx_engine_counters(two->engine[0])->rx_packets > 0);
+		assert_true(plx_engine_counters(hosted(two)->engine[0])->rx_packets > 0);
 		must_close(two);
 		assert_int_equal(count_pools(), before);
 	}

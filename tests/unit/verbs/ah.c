@@ -69,5 +69,5 @@ main(void)
 		PAIR_TEST(handles_are_limited_and_hold_their_domain),
 	};
 
-	return pair_run("ah", tests, sizeof(tests) / sizeof(tests[0]));
+	return pair_run_all("ah", tests, sizeof(tests) / sizeof(tests[0]));
 }

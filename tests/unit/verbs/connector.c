@@ -523,5 +523,5 @@ main(void)
 		PAIR_TEST(with_a_shared_queue_it_waits),
 	};
 
-	return pair_run("connector", tests, sizeof(tests) / sizeof(tests[0]));
+	return pair_run_all("connector", tests, sizeof(tests) / sizeof(tests[0]));
 }

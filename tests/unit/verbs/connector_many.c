@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "objects.h"
+#include "hosted.h"
 
 enum {
 	FIRST = 100,
@@ -60,12 +60,12 @@ assert_nothing_is_left(const struct side *end)
 	struct plx_cm_view view;
 
 	do {
-		assert_int_equal(plx_link_cm_query(end->adapter->engine[0], &view), PLX_OK);
+		assert_int_equal(plx_link_cm_query(hosted(end->adapter)->engine[0], &view), PLX_OK);
 		pair_cycle();
 	} while (view.timewait > 0);
 	assert_int_equal(view.connections, 0);
 	assert_int_equal(view.half_open, 0);
-	assert_int_equal(end->adapter->count.connectors, 0);
+	assert_int_equal(hosted(end->adapter)->count.connectors, 0);
 }
 
 static struct crowd

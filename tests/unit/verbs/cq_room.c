@@ -172,5 +172,5 @@ main(void)
 		PAIR_TEST(entries_of_a_queue_pair_that_is_gone_stay),
 	};
 
-	return pair_run("cq_room", tests, sizeof(tests) / sizeof(tests[0]));
+	return pair_run_all("cq_room", tests, sizeof(tests) / sizeof(tests[0]));
 }

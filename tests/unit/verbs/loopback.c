@@ -133,5 +133,5 @@ main(void)
 		PAIR_TEST(an_adapter_connects_to_itself),
 	};
 
-	return pair_run("loopback", tests, sizeof(tests) / sizeof(tests[0]));
+	return pair_run_all("loopback", tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -112,7 +112,7 @@ static void
 a_key_is_dead_when_deregister_returns(void **state)
 {
 	struct pair *pair = pair_open(NULL);
-	uint8_t *memory = malloc(4096);
+	uint8_t *memory = pair_memory(4096);
 	struct plx_key key;
 	struct plx_mr *mr;
 	struct beyond beyond;
@@ -123,7 +123,7 @@ a_key_is_dead_when_deregister_returns(void **state)
 	key = plx_mr_key(mr);
 	assert_int_equal(plx_mr_deregister(mr), PLX_OK);
 	beyond = (struct beyond){.va = (uintptr_t)memory, .rkey = key};
-	free(memory);
+	pair_memory_free(memory);
 	side_post(&pair->a, PLX_WR_WRITE, 1, 0, 0, 64, &beyond);
 	pair_expect(pair->a.send_cq, 1, PLX_WC_REMOTE_ACCESS);
 	pair_close(pair);
@@ -140,7 +140,7 @@ memory_may_be_freed_after_deregister_while_the_peer_writes(void **state)
 	(void)state;
 	for (unsigned round = 0; round < 8; round++) {
 		struct pair *pair = pair_open(NULL);
-		uint8_t *memory = malloc(BYTES);
+		uint8_t *memory = pair_memory(BYTES);
 		struct beyond beyond = {.va = (uintptr_t)memory};
 		struct plx_mr *mr;
 		struct plx_wc wc = {.status = PLX_WC_SUCCESS};
@@ -154,7 +154,7 @@ memory_may_be_freed_after_deregister_while_the_peer_writes(void **state)
 				side_post(&pair->a, PLX_WR_WRITE, posted++, 0, 0, BYTES, &beyond);
 			if (done > 3 + round && memory != NULL) {
 				assert_int_equal(plx_mr_deregister(mr), PLX_OK);
-				free(memory);
+				pair_memory_free(memory);
 				memory = NULL;
 			}
 			pair_cycle();
@@ -210,7 +210,7 @@ main(void)
 		PAIR_TEST(an_engine_that_stands_still_is_waited_for_only_so_long),
 	};
 
-	return pair_run("mr", tests, sizeof(tests) / sizeof(tests[0])) +
+	return pair_run_all("mr", tests, sizeof(tests) / sizeof(tests[0])) +
 	       pair_run_in(PLX_MODE_WORKER, "mr", with_a_worker,
 			   sizeof(with_a_worker) / sizeof(with_a_worker[0]));
 }

@@ -423,5 +423,5 @@ main(void)
 		PAIR_TEST(a_bind_that_is_flushed_leaves_its_window_unbound),
 	};
 
-	return pair_run("mw", tests, sizeof(tests) / sizeof(tests[0]));
+	return pair_run_all("mw", tests, sizeof(tests) / sizeof(tests[0]));
 }

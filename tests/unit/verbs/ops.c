@@ -453,5 +453,5 @@ main(void)
 		PAIR_TEST(what_is_no_request_is_invalid),
 	};
 
-	return pair_run("ops", tests, sizeof(tests) / sizeof(tests[0]));
+	return pair_run_all("ops", tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -124,5 +124,5 @@ main(void)
 		PAIR_TEST(an_adapter_does_not_close_while_an_object_is_left),
 	};
 
-	return pair_run("pd", tests, sizeof(tests) / sizeof(tests[0]));
+	return pair_run_all("pd", tests, sizeof(tests) / sizeof(tests[0]));
 }

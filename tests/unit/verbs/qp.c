@@ -403,5 +403,5 @@ main(void)
 		PAIR_TEST(a_peer_that_is_gone_is_given_up),
 	};
 
-	return pair_run("qp", tests, sizeof(tests) / sizeof(tests[0]));
+	return pair_run_all("qp", tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -353,5 +353,5 @@ main(void)
 		PAIR_TEST(steps_that_there_are_not_are_refused),
 	};
 
-	return pair_run("connect", tests, sizeof(tests) / sizeof(tests[0]));
+	return pair_run_all("connect", tests, sizeof(tests) / sizeof(tests[0]));
 }

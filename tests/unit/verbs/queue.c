@@ -330,5 +330,5 @@ main(void)
 		PAIR_TEST(the_first_error_has_its_cause_and_all_behind_it_are_flushed),
 	};
 
-	return pair_run("queue", tests, sizeof(tests) / sizeof(tests[0]));
+	return pair_run_all("queue", tests, sizeof(tests) / sizeof(tests[0]));
 }

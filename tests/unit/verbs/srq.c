@@ -284,5 +284,5 @@ main(void)
 		PAIR_TEST(it_is_busy_while_a_queue_pair_uses_it_and_takes_its_receives_alone),
 	};
 
-	return pair_run("srq", tests, sizeof(tests) / sizeof(tests[0]));
+	return pair_run_all("srq", tests, sizeof(tests) / sizeof(tests[0]));
 }

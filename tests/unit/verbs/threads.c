@@ -252,7 +252,7 @@ main(void)
 		PAIR_TEST(an_entry_reaches_one_of_several_that_poll),
 	};
 
-	return pair_run("many", one_thread, sizeof(one_thread) / sizeof(one_thread[0])) +
+	return pair_run_all("many", one_thread, sizeof(one_thread) / sizeof(one_thread[0])) +
 	       pair_run_in(PLX_MODE_WORKER, "threads", threads,
 			   sizeof(threads) / sizeof(threads[0]));
 }

@@ -577,5 +577,5 @@ main(void)
 		PAIR_TEST(a_datagram_queue_pair_goes_through_its_states_without_a_peer),
 	};
 
-	return pair_run("ud", tests, sizeof(tests) / sizeof(tests[0]));
+	return pair_run_all("ud", tests, sizeof(tests) / sizeof(tests[0]));
 }

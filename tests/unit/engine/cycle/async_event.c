@@ -109,7 +109,7 @@ fill(struct plx_engine *engine)
 	const struct plx_async_event filler = {.kind = PLX_EVENT_NONE};
 	uint32_t n = 0;
 
-	while (engine_eq_push(&engine->own.back->async_events, &filler))
+	while (engine_eq_push(&engine->own->async_events, &filler))
 		n++;
 	return n;
 }
@@ -134,7 +134,7 @@ what_the_ring_has_no_room_for_waits_at_its_object(void **state)
 	assert_true(fillers >= ASYNC_EVENTS_MAX);
 	events = plx_engine_counters(a->engine)->events;
 	pair_start(&pair);
-	assert_int_equal(plx_srq_arm(a->srq, 5), PLX_OK);
+	assert_int_equal(plx_engine_srq_arm(a->srq, 5), PLX_OK);
 	pair_stop(&pair);
 	for (uint32_t i = 0; i < 6; i++)
 		assert_int_equal(pair_write(a, &pair.side[1], i, 0, 8, 0), PLX_OK);
@@ -181,7 +181,7 @@ with_a_full_ring_no_kind_of_event_waits_for_ever_behind_another(void **state)
 		(void)fill(a->engine);
 		engine_raise_event(a->engine, a->qp->back, &raised);
 		if (cycle == 0)
-			engine_raise_srq_event(a->srq->back);
+			engine_raise_srq_event(whole_srq_back(a->srq));
 		assert_true(plx_engine_next_async_event(a->engine, &event));
 		pair_run(&pair, 1);
 	}

@@ -35,9 +35,9 @@ produce(struct plx_cq *cq, uint64_t first, uint32_t n)
 
 	for (uint64_t i = first; i < first + n; i++) {
 		wc = (struct plx_wc){.wr_id = i, .status = PLX_WC_SUCCESS};
-		engine_cq_push(cq->back, &wc, 1);
+		engine_cq_push(whole_cq_back(cq), &wc, 1);
 	}
-	engine_cq_notify(cq->back);
+	engine_cq_notify(whole_cq_back(cq));
 }
 
 static void
@@ -61,25 +61,25 @@ resizing_keeps_the_entries(void **state)
 	(void)state;
 	produce(cq, 0, 6);
 	pair_start(&pair);
-	assert_int_equal(plx_cq_resize(cq, 0), PLX_INVALID);
-	assert_int_equal(plx_cq_resize(cq, PLX_CQ_DEPTH_MAX + 1), PLX_INVALID);
-	assert_int_equal(plx_cq_resize(cq, 5), PLX_BUSY);
-	assert_int_equal(plx_cq_resize(cq, 6), PLX_OK);
-	assert_int_equal(plx_cq_resize(cq, 40), PLX_OK);
+	assert_int_equal(plx_engine_cq_resize(cq, 0), PLX_INVALID);
+	assert_int_equal(plx_engine_cq_resize(cq, PLX_CQ_DEPTH_MAX + 1), PLX_INVALID);
+	assert_int_equal(plx_engine_cq_resize(cq, 5), PLX_BUSY);
+	assert_int_equal(plx_engine_cq_resize(cq, 6), PLX_OK);
+	assert_int_equal(plx_engine_cq_resize(cq, 40), PLX_OK);
 	pair_stop(&pair);
 	produce(cq, 6, 34);
 	consume(cq, 0, 7);
-	engine_cq_refill(cq->back);
+	engine_cq_refill(whole_cq_back(cq));
 	pair_start(&pair);
-	assert_int_equal(plx_cq_resize(cq, 32), PLX_BUSY);
-	assert_int_equal(plx_cq_resize(cq, 33), PLX_OK);
+	assert_int_equal(plx_engine_cq_resize(cq, 32), PLX_BUSY);
+	assert_int_equal(plx_engine_cq_resize(cq, 33), PLX_OK);
 	pair_stop(&pair);
 	plx_engine_cq_query(cq, &view);
 	assert_int_equal(view.depth, 33);
 	assert_false(view.overrun);
 	for (uint64_t out = 7; out < 40; out += 3) {
 		consume(cq, out, 3);
-		engine_cq_refill(cq->back);
+		engine_cq_refill(whole_cq_back(cq));
 	}
 	consume(cq, 40, 0);
 	destroy(cq);

@@ -41,7 +41,7 @@ static struct program {
 	struct plx_domain domain;
 	struct plx_region region;
 	struct plx_key key;
-	struct plx_seat *seat;
+	struct whole_seat *seat;
 	struct plx_cq *cq, *peer_cq;
 	struct plx_qp *qp, *peer;
 	struct shared shared[5];
@@ -50,12 +50,12 @@ static struct program {
 static uint8_t memory[3][MEMORY] __attribute__((aligned(64)));
 
 static struct plx_cq *
-make_cq(struct pair_side *side, struct plx_seat *seat)
+make_cq(struct pair_side *side, struct whole_seat *seat)
 {
-	const struct plx_engine_cq_config config = {.depth = 2 * DEPTH, .seat = seat};
+	const struct plx_engine_cq_config config = {.depth = 2 * DEPTH};
 	struct plx_cq *cq = NULL;
 
-	assert_int_equal(plx_engine_cq_create(side->engine, &config, &cq), PLX_OK);
+	assert_int_equal(whole_cq_create_on(side->engine, seat, &config, &cq), PLX_OK);
 	return cq;
 }
 
@@ -98,7 +98,7 @@ program_start(void)
 	pair_start(&pair);
 	assert_int_equal(plx_domain_create(pair.side[0].mem, &liar.domain), PLX_OK);
 	liar.key = test_region_at(pair.side[0].mem, liar.domain, &attr, &liar.region);
-	assert_int_equal(plx_seat_create(pair.side[0].engine, &liar.seat), PLX_OK);
+	assert_int_equal(whole_seat_create(pair.side[0].engine, &liar.seat), PLX_OK);
 	liar.cq = make_cq(&pair.side[0], liar.seat);
 	liar.peer_cq = make_cq(&pair.side[1], NULL);
 	liar.qp = pair_qp_on(&pair, 0, &options, liar.cq, liar.cq, liar.domain);
@@ -117,7 +117,7 @@ program_end(void)
 	assert_int_equal(plx_engine_qp_destroy(liar.peer), PLX_OK);
 	assert_int_equal(plx_engine_cq_destroy(liar.cq), PLX_OK);
 	assert_int_equal(plx_engine_cq_destroy(liar.peer_cq), PLX_OK);
-	assert_int_equal(plx_seat_destroy(liar.seat), PLX_OK);
+	assert_int_equal(whole_seat_destroy(liar.seat), PLX_OK);
 	pair_stop(&pair);
 	assert_int_equal(plx_region_retire(pair.side[0].mem, liar.region), PLX_OK);
 	assert_int_equal(plx_region_release(pair.side[0].mem, liar.region), PLX_OK);

@@ -74,7 +74,7 @@ try_queue(void)
 static enum plx_status
 try_resize(void)
 {
-	return plx_cq_resize(pair.side[0].send_cq, 40000);
+	return plx_engine_cq_resize(pair.side[0].send_cq, 40000);
 }
 
 static enum plx_status

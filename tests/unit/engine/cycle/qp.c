@@ -96,7 +96,7 @@ wrong_sizes_are_refused_and_leave_nothing(void **state)
 		}
 		assert_null(qp);
 		assert_int_equal(pair.side[0].engine->qp_count, 0);
-		assert_int_equal(atomic_load(&pair.side[0].send_cq->back->reserve), 0);
+		assert_int_equal(atomic_load(&whole_cq_back(pair.side[0].send_cq)->reserve), 0);
 		pair_stop(&pair);
 		pair_close(&pair);
 	}

@@ -233,15 +233,15 @@ a_shared_queue_tells_its_threshold_once(void **state)
 		assert_int_equal(threshold_events(b), 0);
 		pair_start(&pair);
 		/* 44 left: below 45 at once, not below 44. */
-		assert_int_equal(plx_srq_arm(b->srq, 101), PLX_INVALID);
-		assert_int_equal(plx_srq_arm(b->srq, 45), PLX_OK);
+		assert_int_equal(plx_engine_srq_arm(b->srq, 101), PLX_INVALID);
+		assert_int_equal(plx_engine_srq_arm(b->srq, 45), PLX_OK);
 		pair_stop(&pair);
 		pair_run(&pair, 2);
 		assert_int_equal(threshold_events(b), 1);
 		send_some(1);
 		assert_int_equal(threshold_events(b), 0);
 		pair_start(&pair);
-		assert_int_equal(plx_srq_arm(b->srq, 43), PLX_OK);
+		assert_int_equal(plx_engine_srq_arm(b->srq, 43), PLX_OK);
 		pair_stop(&pair);
 		pair_run(&pair, 2);
 		assert_int_equal(threshold_events(b), 0);
@@ -252,14 +252,14 @@ a_shared_queue_tells_its_threshold_once(void **state)
 			assert_int_equal(pair_recv(b, i, 0, 8), PLX_OK);
 		assert_int_equal(pair_recv(b, 0, 0, 8), PLX_FULL);
 		pair_start(&pair);
-		assert_int_equal(plx_srq_arm(b->srq, 99), PLX_OK);
+		assert_int_equal(plx_engine_srq_arm(b->srq, 99), PLX_OK);
 		pair_stop(&pair);
 		pair_run(&pair, 2);
 		assert_int_equal(threshold_events(b), 0);
 		send_some(2);
 		assert_int_equal(threshold_events(b), 1);
 		pair_start(&pair);
-		assert_int_equal(plx_srq_arm(b->srq, 0), PLX_OK);
+		assert_int_equal(plx_engine_srq_arm(b->srq, 0), PLX_OK);
 		pair_stop(&pair);
 		send_some(90);
 		assert_int_equal(threshold_events(b), 0);
@@ -319,15 +319,15 @@ a_shared_queue_is_counted_once_in_a_completion_queue(void **state)
 	pair_start(&pair);
 	for (uint32_t i = 0; i < MANY; i++)
 		more[i] = pair_qp(&pair, 1, &options);
-	assert_int_equal(atomic_load(&b->recv_cq->back->reserve), DEPTH);
-	assert_int_equal(atomic_load(&b->send_cq->back->reserve), (MANY + 1) * DEPTH);
+	assert_int_equal(atomic_load(&whole_cq_back(b->recv_cq)->reserve), DEPTH);
+	assert_int_equal(atomic_load(&whole_cq_back(b->send_cq)->reserve), (MANY + 1) * DEPTH);
 	for (uint32_t i = 0; i < MANY; i++)
 		assert_int_equal(plx_engine_qp_destroy(more[i]), PLX_OK);
-	assert_int_equal(atomic_load(&b->recv_cq->back->reserve), DEPTH);
+	assert_int_equal(atomic_load(&whole_cq_back(b->recv_cq)->reserve), DEPTH);
 	assert_int_equal(plx_engine_qp_destroy(b->qp), PLX_OK);
 	b->qp = NULL;
-	assert_int_equal(atomic_load(&b->recv_cq->back->reserve), 0);
-	assert_int_equal(atomic_load(&b->send_cq->back->reserve), 0);
+	assert_int_equal(atomic_load(&whole_cq_back(b->recv_cq)->reserve), 0);
+	assert_int_equal(atomic_load(&whole_cq_back(b->send_cq)->reserve), 0);
 	pair_stop(&pair);
 	pair_close(&pair);
 }

@@ -23,19 +23,19 @@ static struct pair pair;
 
 /* A program at the engine of side 0, whose queue pairs are joined with some of side 1. */
 struct program {
-	struct plx_seat *seat;
+	struct whole_seat *seat;
 	struct plx_cq *cq, *peer_cq;
 	struct plx_qp *qp[MANY], *peer[MANY];
 	uint32_t qps;
 };
 
 static struct plx_cq *
-make_cq(int side, struct plx_seat *seat, bool strict, uint32_t depth)
+make_cq(int side, struct whole_seat *seat, bool strict, uint32_t depth)
 {
-	const struct plx_engine_cq_config config = {.depth = depth, .strict = strict, .seat = seat};
+	const struct plx_engine_cq_config config = {.depth = depth, .strict = strict};
 	struct plx_cq *cq = NULL;
 
-	assert_int_equal(plx_engine_cq_create(pair.side[side].engine, &config, &cq), PLX_OK);
+	assert_int_equal(whole_cq_create_on(pair.side[side].engine, seat, &config, &cq), PLX_OK);
 	return cq;
 }
 
@@ -47,7 +47,7 @@ program_open(struct program *program, uint32_t qps, bool strict)
 
 	*program = (struct program){.qps = qps};
 	pair_start(&pair);
-	assert_int_equal(plx_seat_create(pair.side[0].engine, &program->seat), PLX_OK);
+	assert_int_equal(whole_seat_create(pair.side[0].engine, &program->seat), PLX_OK);
 	program->cq = make_cq(0, program->seat, strict, strict ? 1 : qps * DEPTH);
 	program->peer_cq = make_cq(1, NULL, false, qps * DEPTH);
 	for (uint32_t i = 0; i < qps; i++) {
@@ -68,10 +68,10 @@ program_close(struct program *program)
 		assert_int_equal(plx_engine_qp_destroy(program->qp[i]), PLX_OK);
 		assert_int_equal(plx_engine_qp_destroy(program->peer[i]), PLX_OK);
 	}
-	assert_int_equal(plx_seat_destroy(program->seat), PLX_BUSY);
+	assert_int_equal(whole_seat_destroy(program->seat), PLX_BUSY);
 	assert_int_equal(plx_engine_cq_destroy(program->cq), PLX_OK);
 	assert_int_equal(plx_engine_cq_destroy(program->peer_cq), PLX_OK);
-	assert_int_equal(plx_seat_destroy(program->seat), PLX_OK);
+	assert_int_equal(whole_seat_destroy(program->seat), PLX_OK);
 	pair_stop(&pair);
 }
 
@@ -106,7 +106,7 @@ posted_by(const struct plx_qp *qp)
 /* ---- doorbells ---- */
 
 static void
-ring_all(struct plx_seat *seat)
+ring_all(struct whole_seat *seat)
 {
 	struct seat_front *front = seat->back->front;
 
@@ -213,7 +213,7 @@ all_queues_of_a_queue_pair_are_of_one_seat(void **state)
 
 /* Fill the ring of events of a seat. */
 static void
-fill_events(struct plx_seat *seat)
+fill_events(struct whole_seat *seat)
 {
 	const struct plx_async_event filler = {.kind = PLX_EVENT_SQ_DRAINED};
 
@@ -239,14 +239,14 @@ a_program_that_takes_no_events_holds_up_nobody_elses(void **state)
 	}
 	pair_run(&pair, 50);
 	/* Its queue has overrun, and its queue pair has failed: it is told of both. */
-	while (plx_seat_next_async_event(other.seat, &event))
+	while (whole_seat_next_async_event(other.seat, &event))
 		overruns += event.kind == PLX_EVENT_CQ_OVERRUN;
 	assert_int_equal(overruns, 1);
 	assert_false(plx_engine_next_async_event(pair.side[0].engine, &event));
 	/* The other one's wait for it. */
 	overruns = 0;
 	for (uint32_t i = 0; i < 10; i++) {
-		while (plx_seat_next_async_event(deaf.seat, &event))
+		while (whole_seat_next_async_event(deaf.seat, &event))
 			overruns += event.kind == PLX_EVENT_CQ_OVERRUN;
 		pair_run(&pair, 1);
 	}

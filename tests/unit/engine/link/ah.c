@@ -80,7 +80,7 @@ try_ah(struct pair *pair, const struct plx_ip *to, struct plx_ah **ah)
 	enum plx_status status;
 
 	pair_start(pair);
-	status = plx_link_ah_create(pair->side[0].engine, NULL, pair->side[0].domain, &path, ah);
+	status = plx_link_ah_create(pair->side[0].engine, pair->side[0].domain, &path, ah);
 	pair_stop(pair);
 	return status;
 }

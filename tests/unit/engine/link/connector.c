@@ -30,9 +30,9 @@ enum {
 };
 
 static struct pair pair;
-static struct plx_event_channel *queues[2];
-static struct plx_listener *listener;
-static struct plx_connector *conns[2];
+static struct whole_channel *queues[2];
+static struct whole_listener *listener;
+static struct whole_connector *conns[2];
 static uint16_t unwanted; /* a kind of message that side 0 loses */
 static uint8_t caught[512];
 static uint32_t caught_len;
@@ -62,11 +62,11 @@ lose_unwanted(struct pair_side *from, const struct rte_mbuf *m, void *user)
 	return false;
 }
 
-static struct plx_listener *
-listen_on(uint16_t port, struct plx_event_channel *queue)
+static struct whole_listener *
+listen_on(uint16_t port, struct whole_channel *queue)
 {
 	struct plx_cm_listen listen = {.space = PLX_PORT_SPACE_TCP, .port = port};
-	struct plx_listener *made;
+	struct whole_listener *made;
 
 	assert_int_equal(pair_listen(queue, &listen, 1000u + port, &made), PLX_OK);
 	return made;
@@ -84,7 +84,7 @@ scene_open(bool no_cm)
 	pair_make_queues(&pair, &options);
 	for (int i = 0; i < 2; i++) {
 		pair.side[i].qp = pair_qp(&pair, i, &options);
-		assert_int_equal(plx_link_channel_create(pair.side[i].engine, NULL, 16, &queues[i]),
+		assert_int_equal(plx_link_channel_create(pair.side[i].engine, 16, &queues[i]),
 				 PLX_OK);
 	}
 	conns[0] = conns[1] = NULL;
@@ -125,7 +125,7 @@ attr_to(uint16_t port)
 }
 
 static void
-ask(struct plx_connector *connector, struct plx_qp *qp, uint16_t port)
+ask(struct whole_connector *connector, struct plx_qp *qp, uint16_t port)
 {
 	struct plx_link_attr attr = attr_to(port);
 
@@ -266,9 +266,9 @@ static void
 a_full_event_queue_holds_up_nobody_else(void **state)
 {
 	struct pair_options options = pair_defaults(16);
-	struct plx_listener *first, *second;
-	struct plx_event_channel *small, *other;
-	struct plx_connector *asking[4];
+	struct whole_listener *first, *second;
+	struct whole_channel *small, *other;
+	struct whole_connector *asking[4];
 	struct plx_qp *qps[4];
 	struct plx_link_event event;
 	uint32_t taken = 0;
@@ -276,8 +276,8 @@ a_full_event_queue_holds_up_nobody_else(void **state)
 	(void)state;
 	scene_open(false);
 	pair_start(&pair);
-	assert_int_equal(plx_link_channel_create(pair.side[1].engine, NULL, 1, &small), PLX_OK);
-	assert_int_equal(plx_link_channel_create(pair.side[1].engine, NULL, 1, &other), PLX_OK);
+	assert_int_equal(plx_link_channel_create(pair.side[1].engine, 1, &small), PLX_OK);
+	assert_int_equal(plx_link_channel_create(pair.side[1].engine, 1, &other), PLX_OK);
 	first = listen_on(PORT + 1, small);
 	second = listen_on(PORT + 2, other);
 	for (int i = 0; i < 4; i++) {
@@ -468,7 +468,7 @@ static void
 an_engine_without_a_manager_says_so(void **state)
 {
 	struct plx_cm_listen listen = {.space = PLX_PORT_SPACE_TCP, .port = PORT};
-	struct plx_listener *none;
+	struct whole_listener *none;
 
 	(void)state;
 	scene_open(true);
@@ -488,7 +488,7 @@ an_event_queue_has_a_descriptor(void **state)
 
 	(void)state;
 	scene_open(false);
-	fd = plx_event_channel_fd(queues[1]);
+	fd = plx_link_channel_fd(queues[1]);
 	assert_true(fd >= 0);
 	assert_int_equal(read(fd, &count, sizeof(count)), -1);
 	pair_start(&pair);

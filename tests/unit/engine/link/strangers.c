@@ -61,9 +61,9 @@ struct frame {
 
 static struct pair pair;
 static struct plx_qp *ud[2];
-static struct plx_event_channel *queues[2];
-static struct plx_listener *listener;
-static struct plx_connector *connector;
+static struct whole_channel *queues[2];
+static struct whole_listener *listener;
+static struct whole_connector *connector;
 static struct plx_ah *ah;
 static uint16_t vlan;
 static bool ipv6, wrongly_tagged;
@@ -227,14 +227,13 @@ make_objects(void)
 	for (int i = 0; i < 2; i++) {
 		ud[i] = pair_qp(&pair, i, &options);
 		pair_ud_to_rts(ud[i]);
-		assert_int_equal(plx_link_channel_create(pair.side[i].engine, NULL, 16, &queues[i]),
+		assert_int_equal(plx_link_channel_create(pair.side[i].engine, 16, &queues[i]),
 				 PLX_OK);
 	}
 	assert_int_equal(pair_listen(queues[1], &listen, 1, &listener), PLX_OK);
 	assert_int_equal(plx_link_connector_create(queues[0], 2, &connector), PLX_OK);
-	assert_int_equal(
-		plx_link_ah_create(pair.side[0].engine, NULL, pair.side[0].domain, &path, &ah),
-		PLX_OK);
+	assert_int_equal(plx_link_ah_create(pair.side[0].engine, pair.side[0].domain, &path, &ah),
+			 PLX_OK);
 	pair_stop(&pair);
 }
 

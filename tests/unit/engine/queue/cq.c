@@ -21,17 +21,41 @@ static struct engine_queues queues = {.cq_spilled = &spilled,
 
 static struct engine_seat *seat;
 
+static int
+descriptor(struct front_owner *of, uint64_t object, int *wake_fd)
+{
+	(void)of;
+	*wake_fd = engine_cq_fd((struct engine_cq *)(uintptr_t)object);
+	return *wake_fd;
+}
+
+static enum plx_status
+barrier(struct front_owner *of, uint64_t object)
+{
+	(void)of;
+	return engine_cq_barrier((struct engine_cq *)(uintptr_t)object);
+}
+
+static struct front_owner owner = {.descriptor = descriptor, .barrier = barrier};
+
 static struct plx_cq *
 make(uint32_t depth, bool strict)
 {
 	const struct plx_engine_cq_config config = {
 		.depth = depth, .strict = strict, .cookie = 0xc0};
+	struct plx_cq *cq = plx_heap_alloc(sizeof(*cq), -1);
 	struct engine_cq *back = NULL;
-	struct plx_cq *cq = NULL;
 
+	assert_non_null(cq);
 	assert_int_equal(engine_cq_create(seat, &config, &back), PLX_OK);
-	assert_int_equal(cq_open(back, &config, &cq), PLX_OK);
+	cq_open(cq, back->front, depth, queues.inline_mode, &owner, (uintptr_t)back);
 	return cq;
+}
+
+static struct engine_cq *
+back_of(const struct plx_cq *cq)
+{
+	return (struct engine_cq *)(uintptr_t)cq->object;
 }
 
 static void
@@ -46,9 +70,9 @@ destroy_back(struct engine_cq *back)
 static void
 destroy(struct plx_cq *cq)
 {
-	struct engine_cq *back = cq->back;
+	struct engine_cq *back = back_of(cq);
 
-	cq_close(cq);
+	plx_heap_free(cq);
 	destroy_back(back);
 }
 
@@ -62,14 +86,14 @@ put_as(struct plx_cq *cq, uint64_t first, uint32_t n, uint8_t status, uint8_t fl
 	assert_true(n <= 64);
 	for (uint32_t i = 0; i < n; i++)
 		wc[i] = (struct plx_wc){.wr_id = first + i, .status = status, .flags = flags};
-	engine_cq_push(cq->back, wc, n);
+	engine_cq_push(back_of(cq), wc, n);
 }
 
 static void
 produce_as(struct plx_cq *cq, uint64_t first, uint32_t n, uint8_t status, uint8_t flags)
 {
 	put_as(cq, first, n, status, flags);
-	engine_cq_notify(cq->back);
+	engine_cq_notify(back_of(cq));
 }
 
 static void
@@ -104,11 +128,11 @@ arm(struct plx_cq *cq, uint32_t kinds)
 static void
 give_room(struct plx_cq *cq, uint32_t more)
 {
-	uint32_t room = engine_cq_spare_room(cq->back, 7, more);
+	uint32_t room = engine_cq_spare_room(back_of(cq), 7, more);
 	struct plx_wc *spare = plx_heap_queue(room * sizeof(*spare), -1);
 
 	assert_non_null(spare);
-	assert_int_equal(engine_cq_grow(cq->back, 7, more, &spare, room), PLX_OK);
+	assert_int_equal(engine_cq_grow(back_of(cq), 7, more, &spare, room), PLX_OK);
 	plx_heap_free(spare);
 }
 
@@ -124,18 +148,18 @@ what_the_ring_cannot_hold_waits_behind_it_in_order(void **state)
 
 		produce(cq, in, n);
 		in += n;
-		assert_int_equal(plx_list_empty(&cq->back->spilled_link), in - out <= 7);
-		assert_int_equal(engine_cq_unreaped(cq->back), in - out);
+		assert_int_equal(plx_list_empty(&back_of(cq)->spilled_link), in - out <= 7);
+		assert_int_equal(engine_cq_unreaped(back_of(cq)), in - out);
 		while (out < in) {
 			uint32_t part = in - out < 5 ? (uint32_t)(in - out) : 5;
 
 			consume(cq, out, part);
 			out += part;
-			if (!plx_list_empty(&cq->back->spilled_link))
-				engine_cq_refill(cq->back);
+			if (!plx_list_empty(&back_of(cq)->spilled_link))
+				engine_cq_refill(back_of(cq));
 		}
 		consume(cq, out, 0);
-		assert_true(plx_list_empty(&cq->back->spilled_link));
+		assert_true(plx_list_empty(&back_of(cq)->spilled_link));
 	}
 	assert_true(spilled > 100);
 	assert_int_equal(overruns, 0);
@@ -168,9 +192,9 @@ a_peek_shows_what_a_poll_would_take(void **state)
 				out + i);
 		wrapped += span.first < n;
 		/* nothing is consumed yet */
-		assert_int_equal(engine_cq_unreaped(cq->back), n);
+		assert_int_equal(engine_cq_unreaped(back_of(cq)), n);
 		plx_cq_release(cq, &span);
-		assert_int_equal(engine_cq_unreaped(cq->back), 0);
+		assert_int_equal(engine_cq_unreaped(back_of(cq)), 0);
 		out += n;
 	}
 	assert_true(wrapped > 5);
@@ -194,19 +218,19 @@ growing_keeps_what_waits(void **state)
 	give_room(cq, 20);
 	produce(cq, 0, 15);
 	consume(cq, 0, 5);
-	engine_cq_refill(cq->back);
+	engine_cq_refill(back_of(cq));
 	produce(cq, 15, 5);
 	/* Without a spare nothing changes, and with one that is too small. */
-	assert_int_equal(engine_cq_grow(cq->back, 7, 100, &spare, 0), PLX_AGAIN);
+	assert_int_equal(engine_cq_grow(back_of(cq), 7, 100, &spare, 0), PLX_AGAIN);
 	spare = plx_heap_queue(30 * sizeof(*spare), -1);
-	assert_int_equal(engine_cq_grow(cq->back, 7, 100, &spare, 30), PLX_AGAIN);
+	assert_int_equal(engine_cq_grow(back_of(cq), 7, 100, &spare, 30), PLX_AGAIN);
 	plx_heap_free(spare);
-	assert_int_equal(atomic_load(&cq->back->reserve), 20);
+	assert_int_equal(atomic_load(&back_of(cq)->reserve), 20);
 	give_room(cq, 100);
 	produce(cq, 20, 60);
 	for (uint64_t out = 5; out < 80; out += 3) {
 		consume(cq, out, 3);
-		engine_cq_refill(cq->back);
+		engine_cq_refill(back_of(cq));
 	}
 	consume(cq, 80, 0);
 	destroy(cq);
@@ -273,13 +297,13 @@ a_queue_that_is_not_strict_overruns_when_no_place_is_left(void **state)
 	uint32_t room;
 	(void)state;
 	give_room(cq, 20);
-	room = 7 + cq->back->spill_room;
+	room = 7 + back_of(cq)->spill_room;
 	assert_true(room >= 20);
 	for (uint32_t i = 0; i < room; i++)
 		produce(cq, i, 1);
-	assert_false(cq->back->overrun);
+	assert_false(back_of(cq)->overrun);
 	produce(cq, room, 1);
-	assert_true(cq->back->overrun);
+	assert_true(back_of(cq)->overrun);
 	destroy(cq);
 }
 
@@ -298,7 +322,7 @@ a_queue_whose_index_was_forged_overruns(void **state)
 	produce(cq, 7, 1);
 	assert_int_equal(forged, 1);
 	assert_int_equal(overruns, before + 1);
-	assert_true(plx_list_empty(&cq->back->spilled_link));
+	assert_true(plx_list_empty(&back_of(cq)->spilled_link));
 	produce(cq, 8, 1);
 	assert_int_equal(forged, 1);
 	destroy(cq);
@@ -414,12 +438,12 @@ an_entry_fires_what_was_armed_before_it_though_it_was_polled_first(void **state)
 	consume(cq, 0, 1);
 	/* Armed after that entry was polled, and armed a second time. */
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED), 0);
-	engine_cq_notify(cq->back);
+	engine_cq_notify(back_of(cq));
 	assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_SOLICITED);
 	put_as(cq, 1, 1, PLX_WC_SUCCESS, 0);
 	consume(cq, 1, 1);
 	assert_int_equal(plx_cq_get_event(cq), 0);
-	engine_cq_notify(cq->back);
+	engine_cq_notify(back_of(cq));
 	assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
 	/* Nothing is left armed, and nothing is news. */
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED), 0);
@@ -434,7 +458,7 @@ an_entry_that_was_polled_before_arming_is_no_news(void **state)
 	put_as(cq, 0, 2, PLX_WC_FLUSHED, 0);
 	consume(cq, 0, 2);
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED), 0);
-	engine_cq_notify(cq->back);
+	engine_cq_notify(back_of(cq));
 	assert_int_equal(plx_cq_get_event(cq), 0);
 	produce_as(cq, 2, 1, PLX_WC_FLUSHED, 0);
 	assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED);
@@ -471,7 +495,7 @@ entries_behind_the_ring_are_told_of_when_they_can_be_taken(void **state)
 	consume(cq, 0, 7);
 	consume(cq, 7, 0);
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), 0);
-	engine_cq_refill(cq->back);
+	engine_cq_refill(back_of(cq));
 	assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
 	consume(cq, 7, 3);
 	/* The same with an error that had to wait. */
@@ -479,7 +503,7 @@ entries_behind_the_ring_are_told_of_when_they_can_be_taken(void **state)
 	produce_as(cq, 18, 1, PLX_WC_FLUSHED, 0);
 	consume(cq, 10, 7);
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_SOLICITED), 0);
-	engine_cq_refill(cq->back);
+	engine_cq_refill(back_of(cq));
 	assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_SOLICITED);
 	destroy(cq);
 }
@@ -488,9 +512,9 @@ entries_behind_the_ring_are_told_of_when_they_can_be_taken(void **state)
 static void
 age(struct plx_cq *cq, uint64_t entries)
 {
-	cq->back->made = entries;
+	back_of(cq)->made = entries;
 	atomic_store(&cq->front->produced, entries);
-	cq->back->ring.index = cq->back->ring.limit = (uint32_t)entries;
+	back_of(cq)->ring.index = back_of(cq)->ring.limit = (uint32_t)entries;
 	cq->ring->prod.head = cq->ring->prod.tail = (uint32_t)entries;
 	cq->ring->cons.head = cq->ring->cons.tail = (uint32_t)entries;
 }
@@ -561,11 +585,12 @@ set_up(void **state)
 {
 	(void)state;
 	test_eal_start();
+	front_memory_init(&queues.memory, -1);
 	plx_list_init(&queues.spilled);
 	plx_list_init(&queues.broken);
 	plx_list_init(&queues.eventful);
 	spilled = overruns = notifications = 0;
-	return engine_seat_create(&queues, 64, 1, 4, &seat) == PLX_OK ? 0 : -1;
+	return engine_seat_create(&queues, NULL, 64, 1, 4, &seat) == PLX_OK ? 0 : -1;
 }
 
 static int

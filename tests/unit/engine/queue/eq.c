@@ -24,13 +24,25 @@ struct event {
 };
 
 static int
+descriptor(struct front_owner *owner, uint64_t object, int *wake_fd)
+{
+	(void)owner;
+	*wake_fd = engine_eq_fd((struct engine_eq *)(uintptr_t)object);
+	return *wake_fd;
+}
+
+static int
 set_up(void **state)
 {
+	static struct front_owner owner = {.descriptor = descriptor};
+	static struct front_memory memory;
+
 	(void)state;
 	test_eal_start();
-	if (engine_eq_init(&back, &queues, DEPTH, sizeof(struct event)) != PLX_OK)
+	front_memory_init(&memory, -1);
+	if (engine_eq_init(&back, &queues, &memory, NULL, DEPTH, sizeof(struct event)) != PLX_OK)
 		return -1;
-	eq_open(&eq, &back);
+	eq_open(&eq, back.ring.shared, sizeof(struct event), &owner, (uintptr_t)&back);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "eal.h"
 #include "plx_engine_rq.h"
+#include "plx_heap.h"
 #include "test.h"
 
 enum {
@@ -30,19 +31,22 @@ set_up(void **state)
 	test_eal_start();
 	posts_refused = rings_forged = 0;
 	plx_list_init(&queues.broken_rqs);
-	if (engine_seat_create(&queues, 64, 1, 4, &seat) != PLX_OK)
+	front_memory_init(&queues.memory, -1);
+	if (engine_seat_create(&queues, NULL, 64, 1, 4, &seat) != PLX_OK ||
+	    engine_srq_create(seat, &config, &back) != PLX_OK)
 		return -1;
-	return engine_srq_create(seat, &config, &back) == PLX_OK &&
-			       srq_open(back, &config, &srq) == PLX_OK
-		       ? 0
-		       : -1;
+	srq = plx_heap_alloc(sizeof(*srq), -1);
+	if (srq == NULL)
+		return -1;
+	rq_open(&srq->queue, back->queue.front, DEPTH, SGES, NULL);
+	return 0;
 }
 
 static int
 tear_down(void **state)
 {
 	(void)state;
-	srq_close(srq);
+	plx_heap_free(srq);
 	engine_srq_free(back);
 	engine_seat_free(seat);
 	return atomic_load(&queues.users) == 0 ? 0 : -1;

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "plx_adapter_object.h"
+#include "plx_objects.h"
 
 static uint64_t
 alloc_locked(struct plx_adapter *adapter, void *object)

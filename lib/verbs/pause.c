@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The system's clock, and pauses between two questions to an engine. The simulator has another file
+ * The system's clock, and pauses between two questions to a host. The simulator has another file
  * in its place (decision 38). There are two functions.
  */
 #include <sched.h>
 #include <time.h>
 
-#include "plx_adapter_object.h"
+#include "plx_objects.h"
 
 uint64_t
 plx_steady_ns(void)

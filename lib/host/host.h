@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the files of this room share: a seat, its objects, and one function for each operation of
+ * plx_ipc.h. It owns no state. Start with struct host_seat.
+ */
+#ifndef PLX_HOST_PRIVATE_H
+#define PLX_HOST_PRIVATE_H
+
+#include "plx_adapter_object.h"
+#include "plx_back.h"
+#include "plx_host.h"
+#include "segment.h"
+#include "waker.h"
+
+/* ---- objects: object.c ---- */
+
+enum host_kind {
+	HOST_NONE,
+	HOST_PD,
+	HOST_MR,
+	HOST_MW,
+	HOST_CQ,
+	HOST_SRQ,
+	HOST_QP,
+	HOST_AH,
+	HOST_CHANNEL,
+	HOST_LISTENER,
+	HOST_CONNECTOR,
+	HOST_KINDS,
+};
+
+enum {
+	HOST_CHUNK = 256,    /* objects to a chunk of a table */
+	HOST_CHUNKS = 16384, /* chunks of a table: 4 million objects of a seat */
+};
+
+/* The beginning of every object. */
+struct host_object {
+	uint64_t number; /* struct plx_object: how a program names it */
+	enum host_kind kind;
+};
+
+/* Places never move, so that a look-up takes no lock. */
+struct host_place {
+	_Atomic(struct host_object *) object; /* NULL: free */
+	uint32_t generation, next_free;
+};
+
+struct host_table {
+	pthread_mutex_t lock; /* of changes */
+	_Atomic(struct host_place *) chunk[HOST_CHUNKS];
+	uint32_t size, first_free; /* first_free == size: none */
+	uint32_t used;
+};
+
+struct host_seat {
+	struct plx_seat seat; /* an embedded program's; first */
+	struct host_adapter *adapter;
+	struct engine_seat *back[PLX_ENGINES_MAX];
+	struct host_table table;
+
+	/* of a program in another process; one thread serves it */
+	bool foreign;
+	struct waker *waker;
+	struct front_memory memory; /* in its segments */
+	struct segment *segment;    /* [SEGMENTS_MAX] */
+	size_t missing;             /* [bytes] that no segment had room for */
+};
+
+/* Enter a new object.
+ * Errors:  NO_MEMORY, FULL */
+enum plx_status host_enter(struct host_seat *seat, struct host_object *object,
+			   enum host_kind kind) PLX_MUST_CHECK;
+/* The reverse; the caller frees it. */
+void host_leave(struct host_seat *seat, struct host_object *object);
+/* NULL: no such object of this kind. Any thread. */
+void *host_find(struct host_seat *seat, struct plx_object object, enum host_kind kind);
+/* Any kind. */
+struct host_object *host_find_any(struct host_seat *seat, struct plx_object object);
+/* Destroy all objects of one kind. host.c. Returns: whether all are gone */
+bool host_destroy_all(struct host_seat *seat, enum host_kind kind);
+/* The next object from an index on; NULL: there is none. */
+struct host_object *host_next(struct host_seat *seat, uint32_t *index);
+void host_table_init(struct host_table *table);
+void host_table_free(struct host_table *table);
+
+struct host_pd {
+	struct host_object object; /* first */
+	struct plx_domain domain;
+};
+
+struct host_mr {
+	struct host_object object; /* first */
+	struct plx_domain domain;
+	struct plx_region region;
+	struct plx_key key;
+	void *memory;
+	size_t length;
+	uint32_t segment; /* the arena that `memory` is in; 0: none */
+	void *lists;      /* of pages, which the key table refers to; NULL: none */
+	uint32_t pages;   /* of one fast registration */
+	bool fast;        /* registered by work requests; `memory` and `key` are not used */
+	bool mapped;      /* for the device, with plx_host_map_memory() */
+	bool retired;     /* a deregister timed out; the next call continues it */
+	uint64_t token;
+};
+
+struct host_mw {
+	struct host_object object; /* first */
+	struct plx_domain domain;
+	struct plx_window window;
+	bool retired;
+	uint64_t token;
+};
+
+struct host_cq {
+	struct host_object object; /* first */
+	struct engine_cq *back;
+};
+
+struct host_srq {
+	struct host_object object; /* first */
+	struct engine_srq *back;
+};
+
+struct host_queue_pair {
+	struct host_object object; /* first */
+	struct host_qp listed;
+	struct plx_domain domain;
+	struct qp_back_made made;
+};
+
+struct host_ah {
+	struct host_object object; /* first */
+	struct plx_domain domain;
+	uint32_t number;
+};
+
+struct host_channel {
+	struct host_object object; /* first */
+	struct engine_channel *back;
+};
+
+struct host_listener {
+	struct host_object object; /* first */
+	struct engine_listener *back;
+};
+
+struct host_connector {
+	struct host_object object; /* first */
+	struct engine_connector *back;
+};
+
+/* ---- the operations ----
+ *
+ * Each has the arguments of plx_host_call(); `arg` is its request. */
+
+typedef enum plx_status (*host_fn)(struct host_seat *seat, const void *arg, void *reply,
+				   struct plx_why *why);
+#define HOST_FN(name)                                                              \
+	enum plx_status name(struct host_seat *seat, const void *arg, void *reply, \
+			     struct plx_why *why)
+
+/* attached.c */
+HOST_FN(host_segment_add);
+HOST_FN(host_segment_ready);
+HOST_FN(host_arena_import);
+HOST_FN(host_arena_drop);
+
+/* seat.c */
+HOST_FN(host_close);
+HOST_FN(host_open);
+HOST_FN(host_info);
+HOST_FN(host_running);
+HOST_FN(host_counters);
+HOST_FN(host_resolve);
+HOST_FN(host_ping);
+HOST_FN(host_pong);
+HOST_FN(host_descriptor);
+HOST_FN(host_barrier);
+
+/* memory.c */
+HOST_FN(host_pd_create);
+HOST_FN(host_mr_register);
+HOST_FN(host_mr_pages);
+HOST_FN(host_mr_fast);
+HOST_FN(host_mr_deregister);
+HOST_FN(host_reg_promise);
+HOST_FN(host_reg_void);
+HOST_FN(host_mw_create);
+HOST_FN(host_mw_bind);
+HOST_FN(host_mw_unbind);
+
+/* queue.c */
+HOST_FN(host_cq_create);
+HOST_FN(host_cq_resize);
+HOST_FN(host_srq_create);
+HOST_FN(host_srq_arm);
+
+/* qp.c */
+HOST_FN(host_qp_create);
+HOST_FN(host_qp_modify);
+HOST_FN(host_qp_query);
+HOST_FN(host_qp_flush);
+HOST_FN(host_qp_counters);
+HOST_FN(host_qp_address);
+
+/* ah.c */
+HOST_FN(host_ah_create);
+
+/* connection.c */
+HOST_FN(host_channel_create);
+HOST_FN(host_channel_refuse);
+HOST_FN(host_listen);
+HOST_FN(host_connector_create);
+HOST_FN(host_connector_adopt);
+HOST_FN(host_connect);
+HOST_FN(host_sidr_request);
+HOST_FN(host_establish);
+HOST_FN(host_accept);
+HOST_FN(host_reject);
+HOST_FN(host_disconnect);
+
+/* How an object of each kind is destroyed; it frees the object. */
+typedef enum plx_status (*host_destroy_fn)(struct host_seat *seat, struct host_object *object);
+
+enum plx_status host_pd_destroy(struct host_seat *seat, struct host_object *object);
+enum plx_status host_mr_destroy(struct host_seat *seat, struct host_object *object);
+enum plx_status host_mw_destroy(struct host_seat *seat, struct host_object *object);
+enum plx_status host_cq_destroy(struct host_seat *seat, struct host_object *object);
+enum plx_status host_srq_destroy(struct host_seat *seat, struct host_object *object);
+enum plx_status host_qp_destroy(struct host_seat *seat, struct host_object *object);
+enum plx_status host_ah_destroy(struct host_seat *seat, struct host_object *object);
+enum plx_status host_channel_destroy(struct host_seat *seat, struct host_object *object);
+enum plx_status host_listener_destroy(struct host_seat *seat, struct host_object *object);
+enum plx_status host_connector_destroy(struct host_seat *seat, struct host_object *object);
+
+/* ---- the seat: seat.c ---- */
+
+/* Where a front lies, as the program finds it. */
+struct plx_location host_place_of(const struct host_seat *seat, const void *front);
+/* Memory of the program's: NULL if there is none of that length. */
+void *host_memory_at(const struct host_seat *seat, struct plx_location place, uint64_t bytes);
+
+/* Create and fill a seat without engines' halves, and free it. */
+struct host_seat *host_seat_alloc(struct host_adapter *adapter);
+void host_seat_free(struct host_seat *seat);
+
+/* ---- attached.c: programs in other processes ---- */
+
+/* A seat that has no memory yet. Errors:  NO_MEMORY */
+enum plx_status host_seat_attach(struct host_adapter *adapter, struct waker *waker,
+				 struct host_seat **seat) PLX_MUST_CHECK;
+/* Create its engines' halves. Errors:  NO_MEMORY (more segments are needed), TIMEOUT */
+enum plx_status host_seat_begin(struct host_seat *seat) PLX_MUST_CHECK;
+/* Its program has gone: destroy all that it has, in any state, and the seat. */
+void host_seat_end(struct host_seat *seat);
+/* As host_place_of() and host_memory_at(). */
+struct plx_location host_front_location(const struct host_seat *seat, const void *front);
+void *host_arena_at(const struct host_seat *seat, struct plx_location place, uint64_t bytes);
+/* As DESCRIPTOR. Errors:  NO_KEY, NO_MEMORY, STATE (it has one) */
+enum plx_status host_descriptor_pair(struct host_seat *seat, struct plx_object number,
+				     struct plx_ipc_descriptor *out) PLX_MUST_CHECK;
+
+/* ---- qp_terms.c ---- */
+
+/* A value of the caller's, and what it may be. */
+struct range {
+	const char *what;
+	uint32_t value, first, last;
+};
+
+/* Write the sentence for the first value that is out of its range.
+ * Errors: INVALID */
+enum plx_status host_check_ranges(const struct range *range, size_t n,
+				  struct plx_why *why) PLX_MUST_CHECK;
+
+/* Is it one of the five path MTUs? */
+static inline bool
+is_mtu(uint32_t bytes)
+{
+	return bytes >= PLX_MTU_MIN && bytes <= PLX_MTU_MAX && (bytes & (bytes - 1)) == 0;
+}
+
+/* Check the range of every attribute; a sentence names the wrong one. */
+enum plx_status host_attr_check(const struct plx_qp_attr *attr, struct plx_why *why) PLX_MUST_CHECK;
+/* Convert the attributes that do not depend on the peer. */
+void host_attr_to_rc(const struct host_adapter *adapter, const struct plx_qp_attr *attr,
+		     struct plx_rc_attr *rc, struct plx_engine_path *path);
+/* Compute and check all parameters of a connection.
+ * Errors: as plx_qp_connect() */
+enum plx_status host_agree(const struct host_adapter *adapter, const struct host_queue_pair *qp,
+			   const struct plx_qp_address *peer, const struct plx_qp_attr *attr,
+			   struct plx_rc_attr *rc, struct plx_engine_path *path,
+			   struct plx_why *why) PLX_MUST_CHECK;
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Segments: memory that the host and one program in another process map. In some the host places
+ * fronts; the others are arenas, which the program has allocated. Their sizes are fixed by seals.
+ * What the host knows of them is in its own memory. Start with segment_create().
+ */
+#ifndef PLX_HOST_SEGMENT_H
+#define PLX_HOST_SEGMENT_H
+
+#include "plx_adapter_object.h"
+
+enum {
+	SEGMENTS_MAX = 1024,     /* of a seat; 0 is none */
+	SEGMENT_BYTES = 2 << 20, /* of one for fronts, at least */
+};
+
+struct segment {
+	uint8_t *base;
+	size_t bytes;
+	int fd;     /* of one for fronts, until the program has mapped it; else -1 */
+	bool ready; /* the program has mapped it, and its size is sealed */
+	bool arena;
+	uint32_t users;          /* regions in an arena */
+	struct plx_list extents; /* struct extent, by their offsets; of one for fronts */
+};
+
+/* Create one for fronts.
+ * Errors:  NO_MEMORY */
+enum plx_status segment_create(struct segment *segment, size_t bytes) PLX_MUST_CHECK;
+/* Map an arena of the program's.
+ * @param fd stays the caller's
+ * Errors:  INVALID (not such memory, or its size can change), NO_MEMORY; with a sentence */
+enum plx_status segment_import(struct segment *segment, int fd, size_t bytes,
+			       struct plx_why *why) PLX_MUST_CHECK;
+/* The program has mapped it: nobody else will, and no page can be taken out of it. */
+void segment_seal(struct segment *segment);
+void segment_destroy(struct segment *segment);
+
+/* Zeroed, aligned to a pair of cache lines. NULL: there is no room */
+void *segment_alloc(struct segment *segment, size_t bytes);
+void segment_free(struct segment *segment, void *memory);
+
+/* Is all of it inside? */
+static inline bool
+segment_holds(const struct segment *segment, uint64_t at, uint64_t bytes)
+{
+	return segment->base != NULL && at <= segment->bytes && bytes <= segment->bytes - at;
+}
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * See host_process.h.
+ */
+#include "host_process.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "plx_host.h"
+
+static bool
+offer_all(struct plx_host *host, host_adapter_fn adapter)
+{
+	char name[PLX_ADAPTER_NAME_MAX + 1];
+	struct plx_adapter_options options;
+	struct plx_why why = {""};
+
+	for (unsigned i = 0; adapter(i, name, &options); i++) {
+		if (plx_host_offer(host, name, &options, &why) == PLX_OK)
+			continue;
+		fprintf(stderr, "%s\n", why.text);
+		return false;
+	}
+	return true;
+}
+
+/* It asserts itself that its adapters have no objects in the end. */
+static void
+be_host(const char *path, host_adapter_fn adapter, int go, int ready)
+{
+	struct plx_why why = {""};
+	struct plx_host *host;
+	bool offered;
+	char byte;
+
+	if (read(go, &byte, 1) != 1)
+		_exit(0);
+	if (plx_host_start(path, 0600, &host, &why) != PLX_OK) {
+		fprintf(stderr, "%s\n", why.text);
+		_exit(1);
+	}
+	offered = offer_all(host, adapter);
+	if (offered && write(ready, "r", 1) == 1)
+		(void)!read(go, &byte, 1);
+	plx_host_stop(host);
+	_exit(offered ? 0 : 1);
+}
+
+void
+host_process_fork(struct host_process *host, host_adapter_fn adapter)
+{
+	int go[2], ready[2];
+	pid_t parent = getpid();
+
+	snprintf(host->path, sizeof(host->path), "/tmp/pollux-test-%d.sock", parent);
+	if (pipe(go) != 0 || pipe(ready) != 0)
+		abort();
+	host->pid = fork();
+	if (host->pid == 0) {
+		/* it ends with a test that is killed */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(go[1]);
+		close(ready[0]);
+		if (getppid() == parent)
+			be_host(host->path, adapter, go[0], ready[1]);
+		_exit(1);
+	}
+	close(go[0]);
+	close(ready[1]);
+	host->go = go[1];
+	host->ready = ready[0];
+}
+
+bool
+host_process_begin(struct host_process *host)
+{
+	char byte;
+
+	if (write(host->go, "g", 1) != 1 || read(host->ready, &byte, 1) != 1)
+		return false;
+	setenv("POLLUX_HOST", host->path, 1);
+	return true;
+}
+
+bool
+host_process_end(struct host_process *host)
+{
+	int status;
+
+	close(host->go);
+	close(host->ready);
+	unsetenv("POLLUX_HOST");
+	if (waitpid(host->pid, &status, 0) != host->pid)
+		return false;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
