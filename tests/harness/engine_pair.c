@@ -85,7 +85,7 @@ open_side(struct pair *pair, int i, const struct pair_setup *setup)
 					   .pool = pair->pool,
 					   .rcu = setup->rcu[i],
 					   .engines = 1,
-					   .qps = PAIR_QPS,
+					   .qps = setup->qps > 0 ? setup->qps : PAIR_QPS,
 					   .secret = {{(uint64_t)i + 1, 1}},
 					   .inline_mode = pair->inline_mode};
 	struct plx_why why;

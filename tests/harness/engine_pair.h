@@ -91,6 +91,7 @@ struct pair_setup {
 	bool inline_mode;
 	struct rte_mempool *pool; /* the caller's; NULL: one of PAIR_POOL buffers is made */
 	struct plx_port *port[2]; /* NULL: arrays */
+	uint32_t qps;             /* of each engine; 0: PAIR_QPS */
 	bool ipv6;
 	bool no_cm;    /* without a communication manager */
 	uint16_t vlan; /* 0: none */

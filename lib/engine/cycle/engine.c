@@ -11,9 +11,8 @@
 static void
 init_lists(struct plx_engine *engine)
 {
-	plx_list_init(&engine->ready);
-	plx_list_init(&engine->apart);
-	plx_list_init(&engine->owing);
+	for (uint32_t kind = 0; kind < WAIT_KINDS; kind++)
+		rotation_init(&engine->queues.rotations[kind]);
 	plx_list_init(&engine->qps);
 	plx_list_init(&engine->uds);
 	plx_list_init(&engine->link_timer.link);

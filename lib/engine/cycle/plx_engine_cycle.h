@@ -24,8 +24,9 @@ enum {
 	TX_ROOM = 256,        /* packets waiting for the port */
 	TX_RESERVE = 64,      /* of these, reserved for responses */
 	NET_RESERVE = 32,     /* ... and of those again, not for neighbour resolution and echoes */
-	QUANTUM_MAX = 32,     /* packets of one QP per service, */
+	QUANTUM_MAX = 32,     /* packets of one QP per service, and of a seat per turn, */
 	QUANTUM_MIN = 8,      /* and at least, when many are waiting */
+	FLUSH_BURST = 64,     /* QPs in ERROR that flush per cycle */
 	STAGE_ROOM = 512,     /* completions of one kind per cycle */
 	COMMANDS_MAX = 64,    /* outstanding from all threads */
 	COMMANDS_BURST = 8,   /* per cycle */
@@ -107,11 +108,12 @@ struct engine_qp {
 	struct engine_cq *send_cq, *recv_cq;
 	uint64_t context;
 	struct plx_engine *engine;
-	struct plx_list ready_link; /* in engine->ready, or engine->apart */
-	bool is_received;           /* in engine->received, this cycle */
-	bool loops;                 /* loopback: the peer uses our own port */
-	bool routed;                /* `to_peer` is valid */
-	uint8_t quantum_left;       /* packets left of a quantum that was cut short; 0: none was */
+	struct plx_list ready_link; /* in ready_turn->members while it waits to send or to flush */
+	struct seat_turn *ready_turn;
+	bool is_received;     /* in engine->received, this cycle */
+	bool loops;           /* loopback: the peer uses our own port */
+	bool routed;          /* `to_peer` is valid */
+	uint8_t quantum_left; /* packets left of a quantum that was cut short; 0: none was */
 	uint32_t qpn;
 	struct plx_frame_flow from_peer;
 	struct plx_frame_template to_peer;
@@ -119,7 +121,8 @@ struct engine_qp {
 	uint32_t slot;
 
 	/* slow: events, path */
-	struct plx_list owing_link;       /* in engine->owing */
+	struct plx_list owing_link; /* in owing_turn->members while its ACK has found no room */
+	struct seat_turn *owing_turn;
 	struct plx_list async_event_link; /* in seat->qp_events while async_events_due != 0 */
 	uint32_t async_events_due;        /* bit: enum plx_event_kind */
 	uint8_t causes[PLX_EVENT_COUNT];
@@ -297,10 +300,7 @@ struct plx_engine {
 
 	struct engine_qp *received[PLX_PORT_BURST]; /* queue pairs of this RX burst */
 	uint32_t received_count;
-	struct plx_list ready; /* queue pairs with something to send, in order of service */
-	struct plx_list apart; /* ... that do not need the port */
-	struct plx_list owing; /* ... whose ACK found no room */
-	uint32_t ready_count;  /* in `ready` and `apart` */
+	uint32_t ready_count; /* queue pairs that wait to send or to flush */
 	struct wheel wheel;
 	struct timer net_timer;
 
@@ -389,32 +389,6 @@ static inline enum plx_qp_state
 engine_qp_state(const struct engine_qp *qp)
 {
 	return state_of(qp->sq.state);
-}
-
-/* The list in which `qp` waits for service. In ERROR it only flushes, and on loopback it does not
- * need the port, so both are in `apart`. */
-static inline struct plx_list *
-ready_list(struct plx_engine *engine, const struct engine_qp *qp)
-{
-	bool apart = qp->loops || engine_qp_state(qp) == PLX_QP_ERROR;
-
-	return plx_unlikely(apart) ? &engine->apart : &engine->ready;
-}
-
-static inline void
-ready_insert(struct plx_engine *engine, struct plx_list *before, struct engine_qp *qp)
-{
-	plx_list_append(before, &qp->ready_link);
-	engine->ready_count++;
-}
-
-static inline void
-ready_remove(struct plx_engine *engine, struct engine_qp *qp)
-{
-	if (plx_list_empty(&qp->ready_link))
-		return;
-	plx_list_remove(&qp->ready_link);
-	engine->ready_count--;
 }
 
 /* send.c */

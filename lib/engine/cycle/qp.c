@@ -6,6 +6,7 @@
  */
 #include "plx_engine_cycle.h"
 #include "plx_bytes.h"
+#include "waiting.h"
 
 /* ---- on the engine's thread ---- */
 
@@ -86,8 +87,7 @@ engine_qp_detach(struct engine_qp *qp)
 		if (qp->engine->recent[i] == qp)
 			qp->engine->recent[i] = NULL;
 	wheel_clear(&qp->engine->wheel, &qp->timer);
-	ready_remove(qp->engine, qp);
-	plx_list_remove(&qp->owing_link);
+	waiting_end(qp->engine, qp);
 	plx_list_remove(&qp->async_event_link);
 	if (qp->srq == NULL)
 		plx_list_remove(&qp->own.broken_link);

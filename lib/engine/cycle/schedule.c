@@ -1,36 +1,62 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Scheduling of senders (decision 26): requests and READ responses of all queue pairs in one
- * rotation, and acknowledgements before it. It never decides what is sent.
- * Start with engine_answer() and engine_send_ready().
+ * Scheduling of senders (decisions 26 and 41): requests and READ responses in one rotation, seats
+ * in turn and the queue pairs of a seat in turn within it, and acknowledgements before it. It never
+ * decides what is sent. Start with engine_answer() and engine_send_ready().
  *
- * A queue pair with something to send is in one of two lists: `ready` if it needs the port,
- * `apart` if it does not, because its peer is behind our own port or because it is in ERROR and
- * only flushes. A full port stops the first list and not the second.
+ * A queue pair with something to send waits for the port, for our own port if its peer is behind
+ * it, or in ERROR only to flush. Each has a rotation, so that a full port stops nothing else.
  */
-#include "plx_engine_cycle.h"
+#include "waiting.h"
 
-/* The quantum of a queue pair in packets. It shrinks when many are waiting, so that one cycle
+enum {
+	BULK_ROOM = TX_ROOM - TX_RESERVE, /* packets of requests and READ responses */
+	BULK_LOOP_ROOM = LOOP_ROOM - LOOP_RESERVE,
+};
+
+/* A quantum, or a seat's turn, when so many wait. It shrinks with their number, so that one cycle
  * serves them all, or as many as it can with QUANTUM_MIN each. */
 static inline uint32_t
-quantum_of(const struct plx_engine *engine)
+share_of(uint32_t waiting)
 {
-	uint32_t room = TX_ROOM - TX_RESERVE, share;
+	uint32_t share;
 
-	if (plx_likely(engine->ready_count < room / QUANTUM_MAX))
+	if (plx_likely(waiting <= BULK_ROOM / QUANTUM_MAX))
 		return QUANTUM_MAX;
-	share = room / (engine->ready_count + 1);
+	share = BULK_ROOM / waiting;
 	return share > QUANTUM_MIN ? share : QUANTUM_MIN;
+}
+
+/* The quantum of a queue pair in packets, which is in no list now. All seats have equal shares,
+ * however many queue pairs each has. */
+static inline uint32_t
+quantum_of(const struct plx_engine *engine, const struct engine_qp *qp)
+{
+	const struct seat_turn *turn = qp->ready_turn;
+
+	if (plx_likely(engine->ready_count == 0))
+		return QUANTUM_MAX;
+	return share_of((turn->count + 1) * turn->rotation->count);
+}
+
+/* The turn of a seat in packets, or the rest of one that was cut short; without limit if no other
+ * seat waits. */
+static inline uint32_t
+turn_left(const struct seat_turn *turn)
+{
+	if (plx_likely(turn->rotation->count <= 1))
+		return UINT32_MAX;
+	return turn->left > 0 ? turn->left : share_of(turn->rotation->count);
 }
 
 /* Free room for requests and READ responses of `qp`. */
 static inline uint32_t
 bulk_room(const struct plx_engine *engine, const struct engine_qp *qp)
 {
-	uint32_t most = TX_ROOM - TX_RESERVE, used = engine->tx_count;
+	uint32_t most = BULK_ROOM, used = engine->tx_count;
 
 	if (plx_unlikely(qp->loops)) {
-		most = LOOP_ROOM - LOOP_RESERVE;
+		most = BULK_LOOP_ROOM;
 		used = engine->loop_count;
 	}
 	return used < most ? most - used : 0;
@@ -43,7 +69,7 @@ bulk_room(const struct plx_engine *engine, const struct engine_qp *qp)
 static inline bool
 send_quantum(struct plx_engine *engine, struct engine_qp *qp, uint32_t room, uint32_t *sent)
 {
-	uint32_t left = qp->quantum_left > 0 ? qp->quantum_left : quantum_of(engine);
+	uint32_t left = qp->quantum_left > 0 ? qp->quantum_left : quantum_of(engine, qp);
 	uint32_t n;
 
 	qp->quantum_left = 0;
@@ -56,127 +82,268 @@ send_quantum(struct plx_engine *engine, struct engine_qp *qp, uint32_t room, uin
 		if (plx_likely(left == 0 || plx_list_empty(&qp->ready_link)))
 			return true;
 		/* Cut short either by the action list, and then it continues at once, or because
-		 * room or buffers ran out. */
-		if (n == 0 && room > 0 && engine->spare_count > 0 && qp->ud == NULL)
+		 * room or buffers ran out. Datagrams that found no room on our own port wait for
+		 * their next turn. */
+		if (n == 0 && room > 0 && engine->spare_count > 0)
 			return true;
-		ready_remove(engine, qp);
+		ready_take(engine, qp);
 	} while (n > 0 && room > 0);
 	qp->quantum_left = (uint8_t)left;
 	return false;
 }
 
-/* Move all of `list` to the front of `to`. */
-static void
-put_before(struct plx_list *to, struct plx_list *list)
+/* As send_quantum(), for a queue pair that may be in a list. If it is cut short, it keeps its
+ * position. Its seat keeps its place until settle(), which is not needed if no other queue pair
+ * waits: then no rotation has two seats.
+ * @param most packets
+ * Returns: the number of packets; *done: it was not cut short */
+static inline uint32_t
+serve_unsettled(struct plx_engine *engine, struct engine_qp *qp, uint32_t most, bool *done)
 {
-	if (plx_list_empty(list))
-		return;
-	list->prev->next = to->next;
-	to->next->prev = list->prev;
-	to->next = list->next;
-	list->next->prev = to;
-	plx_list_init(list);
-}
-
-/* Serve each waiting queue pair one quantum, first come first served. A queue pair that was served
- * and has more to send moves to the end. One that was not served, or not for its whole quantum,
- * keeps its position. */
-static __attribute__((noinline)) uint32_t
-rotate(struct plx_engine *engine, struct plx_list *list)
-{
-	struct plx_list waiting, kept;
 	uint32_t sent = 0;
 
-	if (plx_likely(plx_list_empty(list)))
-		return 0;
-	plx_list_init(&waiting);
-	plx_list_init(&kept);
-	put_before(&waiting, list);
-	while (!plx_list_empty(&waiting)) {
-		struct engine_qp *qp = plx_list_entry(waiting.next, struct engine_qp, ready_link);
-		uint32_t room = bulk_room(engine, qp);
-
-		ready_remove(engine, qp);
-		/* In ERROR flushed completions are delivered even if the port is full. */
-		if ((room > 0 || (list == &engine->apart && !qp->loops)) &&
-		    send_quantum(engine, qp, room, &sent))
-			continue;
-		ready_insert(engine, &kept, qp);
-		if (list == &engine->ready && (room == 0 || engine->spare_count == 0 ||
-					       engine->tx_count >= TX_ROOM - TX_RESERVE))
-			break;
-	}
-	put_before(PLX_MUTANT(READY_LIFO) ? list->prev : list, &waiting);
-	put_before(list, &kept);
+	ready_take(engine, qp);
+	*done = send_quantum(engine, qp, most, &sent);
+	if (plx_unlikely(!*done))
+		ready_prepend(engine, qp);
 	return sent;
 }
 
-/* As rotate(), for the port's list with one member. */
+/* @param turn in which it was served; it may wait in another one now, if its state has changed */
+static inline void
+settle(const struct engine_qp *qp, struct seat_turn *turn)
+{
+	rotation_settle(turn);
+	if (plx_unlikely(qp->ready_turn != turn))
+		rotation_settle(qp->ready_turn);
+}
+
+static inline uint32_t
+serve(struct plx_engine *engine, struct engine_qp *qp, uint32_t most, bool *done)
+{
+	struct seat_turn *turn = qp->ready_turn;
+	uint32_t sent = serve_unsettled(engine, qp, most, done);
+
+	settle(qp, turn);
+	return sent;
+}
+
+/* As serve(), beside other seats. A cycle fetches only so much from a ring, but serves seats that
+ * have more in further turns: the seat of a queue pair that has sent all that was fetched would
+ * lose them. */
+static uint32_t
+serve_beside_others(struct plx_engine *engine, struct engine_qp *qp, uint32_t most, bool *done)
+{
+	struct seat_turn *turn = qp->ready_turn;
+	uint32_t sent = serve_unsettled(engine, qp, most, done);
+
+	if (plx_list_empty(&qp->ready_link) && engine_qp_fetch(qp) > 0)
+		engine_schedule(engine, qp);
+	settle(qp, turn);
+	return sent;
+}
+
+/* The queue pair that is served first in this turn. */
+static inline struct engine_qp *
+first_of(const struct seat_turn *turn)
+{
+	return plx_list_entry(turn->members.next, struct engine_qp, ready_link);
+}
+
+/* Serve queue pairs of a seat for the length of its turn. A queue pair that was served and has more
+ * to send moves to the end of its seat's, and a seat to the end of the seats. What was cut short,
+ * queue pair or turn, keeps its position and the rest.
+ * @param work packets at most, where a service that sends nothing counts as one
+ * Returns: false: room, buffers or `work` ran out */
+static bool
+serve_turn(struct plx_engine *engine, struct seat_turn *turn, uint32_t *work, uint32_t *sent)
+{
+	bool alone = turn->rotation->count <= 1, is_cut = false;
+	uint32_t left = turn_left(turn);
+
+	/* A seat that is alone serves each of its queue pairs once in a cycle. */
+	while (turn->count > 0 && left > 0 && !(alone && turn->unserved == 0)) {
+		struct engine_qp *qp = first_of(turn);
+		uint32_t room = bulk_room(engine, qp), n;
+		bool done;
+
+		if (room > *work)
+			room = *work;
+		is_cut = room == 0;
+		if (is_cut)
+			break;
+		room = room < left ? room : left;
+		n = alone ? serve(engine, qp, room, &done)
+			  : serve_beside_others(engine, qp, room, &done);
+		*sent += n;
+		n += n == 0;
+		*work -= n;
+		left -= n;
+		is_cut = !done && left > 0;
+		if (is_cut)
+			break;
+		turn->unserved -= done && turn->unserved > 0;
+	}
+	if (is_cut)
+		turn->left = alone ? 0 : left;
+	else
+		rotation_end_turn(turn);
+	return !is_cut;
+}
+
+/* Serve seats in turn, until each queue pair that waits was served once, or room runs out. Seats
+ * that have served all of theirs have further turns meanwhile: all have equal shares. */
+static __attribute__((noinline)) uint32_t
+rotate(struct plx_engine *engine, struct rotation *rotation)
+{
+	uint32_t work = BULK_ROOM, sent = 0;
+	bool again = rotation->count > 0;
+
+	rotation_begin(rotation);
+	while (again) {
+		again = false;
+		for (uint32_t turns = rotation->count; turns > 0; turns--) {
+			struct seat_turn *turn = rotation_first(rotation);
+
+			if (!serve_turn(engine, turn, &work, &sent))
+				return sent;
+			again |= turn->unserved > 0;
+		}
+	}
+	return sent;
+}
+
+/* As rotate(), for the port's rotation with one member. */
 static inline uint32_t
 send_only(struct plx_engine *engine)
 {
-	struct engine_qp *qp = plx_list_entry(engine->ready.next, struct engine_qp, ready_link);
-	uint32_t room = bulk_room(engine, qp), sent = 0;
+	struct engine_qp *qp = first_of(rotation_first(&engine->queues.rotations[WAIT_PORT]));
+	uint32_t room = bulk_room(engine, qp);
+	bool done;
 
 	if (plx_unlikely(room == 0))
 		return 0;
-	ready_remove(engine, qp);
-	if (plx_unlikely(!send_quantum(engine, qp, room, &sent)))
-		ready_insert(engine, engine->ready.next, qp);
+	return serve_unsettled(engine, qp, room, &done);
+}
+
+/* Deliver flushed completions, even if the port is full. A turn is one service. */
+static PLX_COLD uint32_t
+flush(struct plx_engine *engine, struct rotation *rotation)
+{
+	uint32_t services = rotation_begin(rotation), sent = 0;
+
+	if (rotation->count > 0)
+		rotation_leave(rotation_first(rotation)); /* if it was kept without members */
+	if (services > FLUSH_BURST)
+		services = FLUSH_BURST;
+	while (services-- > 0 && rotation->count > 0) {
+		struct seat_turn *turn = rotation_first(rotation);
+		struct engine_qp *qp = first_of(turn);
+		uint32_t room = bulk_room(engine, qp);
+
+		ready_take(engine, qp);
+		sent += engine_transmit(engine, qp, room < QUANTUM_MAX ? room : QUANTUM_MAX);
+		engine_schedule(engine, qp);
+		rotation_end_turn(turn);
+	}
 	return sent;
 }
 
 /* ---- acknowledgements ---- */
+
+static inline bool
+has_ack_room(const struct plx_engine *engine, const struct engine_qp *qp)
+{
+	return qp->loops ? engine->loop_count < LOOP_ROOM : engine->tx_count < TX_ROOM;
+}
 
 /* Send the pending ACK, NAK or CNP, in the room left by requests and READ responses. At most one
  * is pending per received packet. Without room it is the first to be sent later. */
 static void
 acknowledge(struct plx_engine *engine, struct engine_qp *qp)
 {
-	bool room = qp->loops ? engine->loop_count < LOOP_ROOM : engine->tx_count < TX_ROOM;
-
-	if (plx_likely(room && engine_transmit(engine, qp, 1) > 0))
-		return;
-	if (plx_list_empty(&qp->owing_link))
-		plx_list_append(&engine->owing, &qp->owing_link);
+	if (plx_unlikely(!has_ack_room(engine, qp) || engine_transmit(engine, qp, 1) == 0))
+		owing_append(qp);
 }
 
-/* Send the acknowledgements that found no room in an earlier cycle. */
+/* Send the acknowledgements that found no room in an earlier cycle. A turn is one of them. */
 static PLX_COLD void
-acknowledge_late(struct plx_engine *engine)
+acknowledge_late(struct plx_engine *engine, struct rotation *rotation)
 {
-	struct plx_list late;
+	uint32_t members = rotation_begin(rotation);
 
-	plx_list_init(&late);
-	put_before(&late, &engine->owing);
-	while (!plx_list_empty(&late)) {
-		struct engine_qp *qp = plx_list_entry(late.next, struct engine_qp, owing_link);
+	while (members-- > 0) {
+		struct seat_turn *turn = rotation_first(rotation);
+		struct engine_qp *qp =
+			plx_list_entry(turn->members.next, struct engine_qp, owing_link);
 
-		plx_list_remove(&qp->owing_link);
+		if (!has_ack_room(engine, qp))
+			return;
+		rotation_take(turn, &qp->owing_link);
+		rotation_end_turn(turn);
 		if (plx_rc_owes(qp->rc))
 			acknowledge(engine, qp);
 		engine_schedule(engine, qp);
 	}
 }
 
-static inline bool
-is_next(const struct plx_list *list, const struct engine_qp *qp)
+/* Send what is owed before anything else (decision 3). */
+static inline void
+acknowledge_first(struct plx_engine *engine)
 {
-	return plx_list_empty(list) || list->next == &qp->ready_link || PLX_MUTANT(ANSWERS_PUSH_IN);
+	struct rotation *port = &engine->queues.rotations[WAIT_ACK_PORT];
+	struct rotation *loop = &engine->queues.rotations[WAIT_ACK_LOOP];
+
+	if (plx_likely((port->count | loop->count) == 0))
+		return;
+	acknowledge_late(engine, port);
+	acknowledge_late(engine, loop);
+}
+
+/* Is it this queue pair's turn? */
+static inline bool
+is_next(const struct engine_qp *qp)
+{
+	const struct rotation *rotation = qp->ready_turn->rotation;
+	const struct seat_turn *first;
+
+	if (rotation->count == 0 || PLX_MUTANT(ANSWERS_PUSH_IN))
+		return true;
+	first = rotation_first(rotation);
+	return first->members.next == &qp->ready_link || first->count == 0;
+}
+
+/* Let a queue pair send before its seat's turn comes in engine_send_ready(): of this turn. */
+static void
+serve_early(struct plx_engine *engine, struct engine_qp *qp, uint32_t room)
+{
+	struct seat_turn *turn = qp->ready_turn;
+	uint32_t left = turn_left(turn);
+	bool done;
+
+	left -= serve(engine, qp, room < left ? room : left, &done);
+	if (left == 0)
+		rotation_end_turn(turn);
+	else if (turn->rotation->count > 1 && turn->count > 0)
+		turn->left = left;
 }
 
 /* Send what a received packet requires, at the end of its burst. */
 static void
 answer(struct plx_engine *engine, struct engine_qp *qp)
 {
-	uint32_t room = bulk_room(engine, qp), done, sent = 0;
+	uint32_t room = bulk_room(engine, qp), done;
+	bool whole;
 
 	/* No queue pair waits before it: it may send at once, together with the ACK. */
-	if (plx_likely(room > 0 &&
-		       (engine->ready_count == 0 || is_next(ready_list(engine, qp), qp)))) {
-		ready_remove(engine, qp);
-		if (plx_unlikely(!send_quantum(engine, qp, room, &sent)))
-			ready_insert(engine, ready_list(engine, qp)->next, qp); /* at the front */
+	if (plx_likely(room > 0 && engine->ready_count == 0)) {
+		(void)serve_unsettled(engine, qp, room, &whole);
+		return;
+	}
+	if (plx_list_empty(&qp->ready_link))
+		qp->ready_turn = ready_turn_of(qp);
+	if (plx_likely(room > 0 && is_next(qp))) {
+		serve_early(engine, qp, room);
 		return;
 	}
 	if (plx_rc_owes(qp->rc))
@@ -193,8 +360,7 @@ answer(struct plx_engine *engine, struct engine_qp *qp)
 void
 engine_answer(struct plx_engine *engine)
 {
-	if (plx_unlikely(!plx_list_empty(&engine->owing)))
-		acknowledge_late(engine);
+	acknowledge_first(engine);
 	for (uint32_t i = 0; i < engine->received_count; i++) {
 		struct engine_qp *qp = engine->received[i];
 
@@ -207,11 +373,19 @@ engine_answer(struct plx_engine *engine)
 uint32_t
 engine_send_ready(struct plx_engine *engine)
 {
+	struct rotation *port = &engine->queues.rotations[WAIT_PORT];
+	struct rotation *loop = &engine->queues.rotations[WAIT_LOOP];
+	struct rotation *flushing = &engine->queues.rotations[WAIT_FLUSH];
+	uint32_t sent;
+
 	/* A flush since the responses may have made room for pending acknowledgements: no request
 	 * overtakes them (decision 3). */
-	if (plx_unlikely(!plx_list_empty(&engine->owing)))
-		acknowledge_late(engine);
-	if (plx_likely(engine->ready_count <= 1 && plx_list_empty(&engine->apart)))
-		return engine->ready_count == 0 ? 0 : send_only(engine);
-	return rotate(engine, &engine->apart) + rotate(engine, &engine->ready);
+	acknowledge_first(engine);
+	if (engine->ready_count == 0)
+		return 0;
+	if (plx_likely(engine->ready_count == 1 && (loop->count | flushing->count) == 0))
+		return send_only(engine);
+	sent = flush(engine, flushing);
+	sent += rotate(engine, loop);
+	return sent + rotate(engine, port);
 }

@@ -8,6 +8,7 @@
 #include <rte_memcpy.h>
 
 #include "plx_engine_ud.h"
+#include "waiting.h"
 
 #if defined(__x86_64__)
 #define PREFETCHW __attribute__((target("prfchw")))
@@ -248,12 +249,13 @@ static PLX_COLD uint64_t
 schedule_rare(struct plx_engine *engine, struct engine_qp *qp, unsigned state, uint64_t wake)
 {
 	if (qp->ud != NULL && plx_rc_wake_ns(qp->rc) == 0 && plx_list_empty(&qp->ready_link))
-		ready_insert(engine, ready_list(engine, qp), qp);
+		ready_append(engine, qp);
 	if (state_of(state) == PLX_QP_ERROR) {
-		/* It may have been in the other list when it failed. */
-		if (!plx_list_empty(&qp->ready_link)) {
+		/* It may have waited for something else when it failed. */
+		if (!plx_list_empty(&qp->ready_link) &&
+		    qp->ready_turn != &qp->seat->turns[WAIT_FLUSH]) {
 			ready_remove(engine, qp);
-			ready_insert(engine, &engine->apart, qp);
+			ready_append(engine, qp);
 		}
 		wake = plx_time_min(wake, engine->now + ERROR_SWEEP_NS);
 	}
@@ -270,11 +272,12 @@ engine_schedule(struct plx_engine *engine, struct engine_qp *qp)
 	engine_sq_publish(&qp->sq, qp->send_cq);
 	engine_rq_publish(qp->recv, qp->recv_cq);
 	if (wake == 0) {
-		if (plx_list_empty(&qp->ready_link) && qp->routed)
-			ready_insert(engine,
-				     PLX_MUTANT(READY_LIFO) ? ready_list(engine, qp)->next
-							    : ready_list(engine, qp),
-				     qp);
+		if (plx_list_empty(&qp->ready_link) && qp->routed) {
+			if (PLX_MUTANT(READY_LIFO))
+				ready_prepend(engine, qp);
+			else
+				ready_append(engine, qp);
+		}
 		wake = PLX_NEVER;
 	}
 	state = qp->sq.state;

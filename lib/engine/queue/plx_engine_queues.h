@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-#include "plx_base.h"
+#include "plx_engine_rotation.h"
 #include "plx_front.h"
 
 struct engine_queues {
@@ -17,6 +17,7 @@ struct engine_queues {
 	struct plx_list broken;     /* ... that overran, whose queue pairs have not failed yet */
 	struct plx_list broken_rqs; /* receive queues with a forged index, likewise */
 	struct plx_list eventful;   /* seats with events to deliver */
+	struct rotation rotations[WAIT_KINDS]; /* seats with queue pairs that wait */
 	/* the engine's counters */
 	uint64_t *cq_spilled, *cq_overruns, *notifications, *posts_refused, *rings_forged;
 

@@ -18,11 +18,12 @@ struct engine_seat {
 	struct front_memory *memory; /* of all its fronts */
 	struct plx_waker *waker;     /* of its program's threads; NULL: the engine itself */
 	struct seat_front *front;
-	uint32_t next;                  /* the slot whose doorbell is checked first */
-	uint32_t doorbell_words;        /* of front and `slots` */
-	uint64_t words[SEAT_SUMMARIES]; /* the words of `slots` that are not 0 */
-	uint64_t *slots;                /* those of its queue pairs */
-	struct plx_list link;           /* in engine->seats */
+	uint32_t next;                      /* the slot whose doorbell is checked first */
+	uint32_t doorbell_words;            /* of front and `slots` */
+	uint64_t words[SEAT_SUMMARIES];     /* the words of `slots` that are not 0 */
+	uint64_t *slots;                    /* those of its queue pairs */
+	struct plx_list link;               /* in engine->seats */
+	struct seat_turn turns[WAIT_KINDS]; /* of its queue pairs that wait */
 
 	struct engine_eq async_events; /* struct plx_async_event */
 	/* objects with an event to deliver: queue pairs, shared receive queues, completion queues

@@ -20,6 +20,8 @@ engine_seat_create(struct engine_queues *queues, const struct seat_config *confi
 	seat->waker = config != NULL ? config->waker : NULL;
 	seat->doorbell_words = words;
 	plx_list_init(&seat->link);
+	for (uint32_t kind = 0; kind < WAIT_KINDS; kind++)
+		seat_turn_init(&seat->turns[kind], &queues->rotations[kind]);
 	plx_list_init(&seat->qp_events);
 	plx_list_init(&seat->srq_events);
 	plx_list_init(&seat->cq_events);
