@@ -31,6 +31,9 @@ enum {
 	COMMANDS_MAX = 64,    /* outstanding from all threads */
 	COMMANDS_BURST = 8,   /* per cycle */
 	DOORBELLS_BURST = 64, /* queues served per cycle because of a doorbell */
+	REFILLS_BURST = 32,   /* completion queues with a backlog visited per cycle, and of these */
+	RELEASES_BURST = 4,   /* ... that are empty then, whose posters are looked for */
+	BROKEN_BURST = 4,     /* queues per cycle whose queue pairs fail with them */
 	RECENT = 8,           /* queue pairs whose rings are polled without a doorbell */
 	ASYNC_EVENTS_MAX = 4096, /* in the ring; further ones wait at their objects */
 	LOOP_ROOM = 128,         /* loopback packets, from the port to itself */

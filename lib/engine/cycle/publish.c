@@ -49,16 +49,24 @@ release_posts(struct plx_engine *engine, const struct engine_cq *cq)
 	}
 }
 
+/* In turn: those that a program leaves full cost others no more than the limit of visits. */
 static PLX_COLD void
 refill(struct plx_engine *engine)
 {
-	struct plx_list *node, *after;
+	struct plx_list *spilled = &engine->queues.spilled, *last = spilled->prev, *node = NULL;
+	uint32_t visits = 0, released = 0;
 
-	plx_list_for_each (node, after, &engine->queues.spilled) {
-		struct engine_cq *cq = plx_list_entry(node, struct engine_cq, spilled_link);
+	while (node != last && visits++ < REFILLS_BURST && released < RELEASES_BURST) {
+		struct engine_cq *cq;
 
-		if (!engine_cq_refill(cq))
-			release_posts(engine, cq);
+		node = spilled->next;
+		plx_list_remove(node);
+		plx_list_append(spilled, node);
+		cq = plx_list_entry(node, struct engine_cq, spilled_link);
+		if (engine_cq_refill(cq))
+			continue;
+		release_posts(engine, cq);
+		released++;
 	}
 }
 
@@ -276,24 +284,41 @@ fail_users(struct plx_engine *engine, const struct engine_cq *cq, const struct e
 	}
 }
 
-void
-engine_publish(struct plx_engine *engine)
+/* Each costs a look at every queue pair. What was in a broken queue before is delivered, and
+ * nothing after. */
+static PLX_COLD void
+fail_broken(struct plx_engine *engine)
 {
-	publish_completions(engine);
-	while (plx_unlikely(!plx_list_empty(&engine->queues.broken))) {
-		struct engine_cq *cq =
-			plx_list_entry(engine->queues.broken.next, struct engine_cq, broken_link);
+	struct plx_list *cqs = &engine->queues.broken, *rqs = &engine->queues.broken_rqs;
+
+	for (uint32_t i = 0; i < BROKEN_BURST && !plx_list_empty(cqs); i++) {
+		struct engine_cq *cq = plx_list_entry(cqs->next, struct engine_cq, broken_link);
 
 		plx_list_remove(&cq->broken_link);
 		fail_users(engine, cq, NULL);
 	}
-	while (plx_unlikely(!plx_list_empty(&engine->queues.broken_rqs))) {
-		struct engine_rq *rq = plx_list_entry(engine->queues.broken_rqs.next,
-						      struct engine_rq, broken_link);
+	for (uint32_t i = 0; i < BROKEN_BURST && !plx_list_empty(rqs); i++) {
+		struct engine_rq *rq = plx_list_entry(rqs->next, struct engine_rq, broken_link);
 
 		plx_list_remove(&rq->broken_link);
 		fail_users(engine, NULL, rq);
 	}
+}
+
+/* Has a queue overrun, or was one forged, whose queue pairs have not failed yet? */
+static inline bool
+has_broken(const struct plx_engine *engine)
+{
+	return !plx_list_empty(&engine->queues.broken) ||
+	       !plx_list_empty(&engine->queues.broken_rqs);
+}
+
+void
+engine_publish(struct plx_engine *engine)
+{
+	publish_completions(engine);
+	if (plx_unlikely(has_broken(engine)))
+		fail_broken(engine);
 	if (plx_unlikely(!plx_list_empty(&engine->queues.eventful)))
 		deliver_events(engine);
 }

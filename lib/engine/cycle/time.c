@@ -95,6 +95,8 @@ plx_engine_wake_ns(struct plx_engine *engine)
 	engine->asked = 0;
 	if (engine->ready_count > 0 || engine->tx_count > 0 || engine->loop_count > 0 ||
 	    !plx_list_empty(&engine->queues.spilled) || !plx_list_empty(&engine->queues.eventful) ||
+	    !plx_list_empty(&engine->queues.broken) ||
+	    !plx_list_empty(&engine->queues.broken_rqs) ||
 	    engine->sends.count + engine->recvs.count > 0 ||
 	    plx_net_wake_ns(engine->config.net) == 0 || engine->link_busy)
 		return 0;

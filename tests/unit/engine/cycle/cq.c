@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The completion queue's one command to the engine: resizing. The queues themselves are in
+ * Completion queues in a cycle: their one command, which is resizing, and how many of them a cycle
+ * serves that have a backlog or have overrun. The queues themselves are in
  * tests/unit/engine/queue/cq.c.
  */
 #include "plx_engine_cycle.h"
@@ -85,11 +86,100 @@ resizing_keeps_the_entries(void **state)
 	destroy(cq);
 }
 
+enum {
+	QUEUES = REFILLS_BURST + 8,
+	ENTRIES = 40,
+};
+
+/* Queues whose backlog is shorter than in `before`, which is renewed. */
+static uint32_t
+refilled(struct plx_cq **cqs, uint32_t *before)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < QUEUES; i++) {
+		uint32_t now = cqs[i]->back->spill_count;
+
+		n += now < before[i];
+		before[i] = now;
+	}
+	return n;
+}
+
+static void
+a_cycle_serves_so_many_backlogs_and_the_next_one_goes_on(void **state)
+{
+	struct plx_cq *cqs[QUEUES];
+	uint32_t before[QUEUES], cycles = 0, left = QUEUES;
+	uint64_t out[QUEUES] = {0};
+	(void)state;
+	for (uint32_t i = 0; i < QUEUES; i++) {
+		cqs[i] = make(7, true);
+		pair_start(&pair);
+		assert_int_equal(plx_cq_resize(cqs[i], ENTRIES), PLX_OK);
+		pair_stop(&pair);
+	}
+	for (uint32_t i = 0; i < QUEUES; i++) {
+		produce(cqs[i], 0, ENTRIES);
+		before[i] = cqs[i]->back->spill_count;
+		assert_true(before[i] > 0);
+		consume(cqs[i], 0, 4);
+		out[i] = 4;
+	}
+	pair_run(&pair, 1);
+	assert_int_equal(refilled(cqs, before), REFILLS_BURST);
+	pair_run(&pair, 1);
+	assert_int_equal(refilled(cqs, before), QUEUES - REFILLS_BURST);
+	/* Now that programs poll, few backlogs a cycle end: each costs a look at all queue pairs.
+	 */
+	for (; left > 0 && cycles < 1000; cycles++) {
+		uint32_t ended = 0;
+
+		for (uint32_t i = 0; i < QUEUES; i++)
+			for (; plx_ring_untrusted_count(&cqs[i]->back->ring) > 0; out[i]++)
+				consume(cqs[i], out[i], 1);
+		pair_run(&pair, 1);
+		for (uint32_t i = 0; i < QUEUES; i++)
+			ended += before[i] > 0 && cqs[i]->back->spill_count == 0;
+		(void)refilled(cqs, before);
+		assert_in_range(ended, 0, RELEASES_BURST);
+		left -= ended;
+	}
+	assert_int_equal(left, 0);
+	for (uint32_t i = 0; i < QUEUES; i++) {
+		consume(cqs[i], out[i], (uint32_t)(ENTRIES - out[i]));
+		destroy(cqs[i]);
+	}
+}
+
+static void
+a_cycle_fails_users_of_so_many_overrun_queues_and_the_next_one_goes_on(void **state)
+{
+	struct plx_cq *cqs[2 * BROKEN_BURST + 1];
+	const struct plx_list *broken = &pair.side[0].engine->queues.broken;
+	uint32_t cycles = 0;
+	(void)state;
+	for (uint32_t i = 0; i < PLX_COUNT_OF(cqs); i++) {
+		cqs[i] = make(1, true);
+		produce(cqs[i], 0, 2);
+	}
+	for (; !plx_list_empty(broken) && cycles < 100; cycles++) {
+		assert_int_equal(plx_engine_wake_ns(pair.side[0].engine), 0);
+		pair_run(&pair, 1);
+	}
+	assert_int_equal(cycles, 3);
+	for (uint32_t i = 0; i < PLX_COUNT_OF(cqs); i++)
+		destroy(cqs[i]);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(resizing_keeps_the_entries),
+		cmocka_unit_test(a_cycle_serves_so_many_backlogs_and_the_next_one_goes_on),
+		cmocka_unit_test(
+			a_cycle_fails_users_of_so_many_overrun_queues_and_the_next_one_goes_on),
 	};
 	int failed;
 
