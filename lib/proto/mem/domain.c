@@ -3,57 +3,76 @@
  * Protection domains: their users, and the free ids.
  * Engines do not use this file: a check compares ids, and an id in use is not destroyed.
  * Start with plx_domain_create().
+ *
+ * An id is issued again as late as possible, so that a stale one stays invalid as long as possible:
+ * first all that never were, in order, then destroyed ones, first in, first out. An entry is
+ * written when its id is issued for the first time, and not read before.
  */
 #include "table.h"
 
-bool
-plx_domain_is_live(const struct plx_mem *mem, struct plx_domain domain)
+struct plx_domain_use *
+plx_domain_of(struct plx_mem *mem, struct plx_domain domain)
 {
-	return domain.id >= 1 && domain.id <= PLX_MEM_DOMAINS_MAX &&
-	       plx_bitmap_test(mem->domain_live, domain.id - 1);
+	struct plx_domain_use *use;
+
+	if (domain.id < 1 || domain.id > mem->domains_issued)
+		return NULL;
+	use = plx_domain_at(mem, domain.id);
+	return use->next == PLX_DOMAIN_LIVE ? use : NULL;
 }
 
-/* Ids are issued in circular order, so that a stale id stays invalid as long as possible. */
 enum plx_status
 plx_domain_create(struct plx_mem *mem, struct plx_domain *out)
 {
-	for (uint32_t i = 0; i < PLX_MEM_DOMAINS_MAX; i++) {
-		uint32_t index = (mem->domain_next + i) % PLX_MEM_DOMAINS_MAX;
+	uint32_t id;
 
-		if (plx_bitmap_test(mem->domain_live, index))
-			continue;
-		plx_bitmap_set(mem->domain_live, index);
-		mem->domain[index] = (struct plx_domain_use){0};
-		mem->domain_next = (index + 1) % PLX_MEM_DOMAINS_MAX;
-		out->id = index + 1;
-		return PLX_OK;
+	if (mem->domains_issued < PLX_MEM_DOMAINS_MAX) {
+		id = ++mem->domains_issued;
+	} else if (mem->domain_free_first != 0) {
+		id = mem->domain_free_first;
+		mem->domain_free_first = plx_domain_at(mem, id)->next;
+	} else {
+		return PLX_FULL;
 	}
-	return PLX_FULL;
+	*plx_domain_at(mem, id) = (struct plx_domain_use){.next = PLX_DOMAIN_LIVE};
+	out->id = id;
+	return PLX_OK;
 }
 
 enum plx_status
 plx_domain_destroy(struct plx_mem *mem, struct plx_domain domain)
 {
-	if (!plx_domain_is_live(mem, domain))
+	struct plx_domain_use *use = plx_domain_of(mem, domain);
+
+	if (!use)
 		return PLX_NO_KEY;
-	if (mem->domain[domain.id - 1].slots || mem->domain[domain.id - 1].holds)
+	if (use->slots || use->holds)
 		return PLX_BUSY;
-	plx_bitmap_clear(mem->domain_live, domain.id - 1);
+	use->next = 0;
+	if (mem->domain_free_first == 0)
+		mem->domain_free_first = domain.id;
+	else
+		plx_domain_at(mem, mem->domain_free_last)->next = domain.id;
+	mem->domain_free_last = domain.id;
 	return PLX_OK;
 }
 
 enum plx_status
 plx_domain_hold(struct plx_mem *mem, struct plx_domain domain)
 {
-	if (!plx_domain_is_live(mem, domain))
+	struct plx_domain_use *use = plx_domain_of(mem, domain);
+
+	if (!use)
 		return PLX_NO_KEY;
-	mem->domain[domain.id - 1].holds++;
+	use->holds++;
 	return PLX_OK;
 }
 
 void
 plx_domain_unhold(struct plx_mem *mem, struct plx_domain domain)
 {
-	if (plx_domain_is_live(mem, domain) && mem->domain[domain.id - 1].holds)
-		mem->domain[domain.id - 1].holds--;
+	struct plx_domain_use *use = plx_domain_of(mem, domain);
+
+	if (use && use->holds)
+		use->holds--;
 }

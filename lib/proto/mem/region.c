@@ -61,7 +61,7 @@ plx_region_register(struct plx_mem *mem, struct plx_domain domain,
 
 	if (!terms_are_valid(attr))
 		return PLX_INVALID;
-	if (!plx_domain_is_live(mem, domain))
+	if (!plx_domain_of(mem, domain))
 		return PLX_NO_KEY;
 	number = plx_slot_alloc(mem, domain, PLX_SLOT_REGION);
 	if (number == PLX_SLOT_NONE)
@@ -94,7 +94,7 @@ enum plx_status
 plx_region_reserve(struct plx_mem *mem, struct plx_domain domain, struct plx_page_lists *lists,
 		   struct plx_region *region)
 {
-	if (!plx_domain_is_live(mem, domain))
+	if (!plx_domain_of(mem, domain))
 		return PLX_NO_KEY;
 	region->slot = plx_slot_alloc(mem, domain, PLX_SLOT_REGION);
 	if (region->slot == PLX_SLOT_NONE)

@@ -76,7 +76,7 @@ plx_slot_alloc(struct plx_mem *mem, struct plx_domain domain, enum plx_slot_kind
 	 */
 	__builtin_prefetch(&mem->slot[free_ring(mem)[mem->free_first]], 1);
 	__atomic_store_n(&mem->in_use, in_use + 1, __ATOMIC_RELAXED);
-	mem->domain[domain.id - 1].slots++;
+	plx_domain_at(mem, domain.id)->slots++;
 	slot = &mem->slot[number];
 	/* Release: as in plx_slot_publish(); these are fields of the same seqlock. */
 	__atomic_store_n(&slot->domain, domain.id, __ATOMIC_RELEASE);
@@ -108,8 +108,8 @@ plx_slot_free(struct plx_mem *mem, uint32_t number)
 	uint32_t in_use = plx_mem_in_use(mem);
 	uint32_t last = around(mem, mem->free_first + (mem->slots - in_use));
 
-	PLX_ASSERT(in_use > 0 && mem->domain[slot->domain - 1].slots > 0);
-	mem->domain[slot->domain - 1].slots--;
+	PLX_ASSERT(in_use > 0 && plx_domain_at(mem, slot->domain)->slots > 0);
+	plx_domain_at(mem, slot->domain)->slots--;
 	__atomic_store_n(&slot->kind, PLX_SLOT_FREE, __ATOMIC_RELEASE);
 	skip_promised(slot);
 	free_ring(mem)[last] = number;

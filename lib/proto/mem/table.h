@@ -68,7 +68,10 @@ _Static_assert((PLX_ACCESS_ALL & PLX_SLOT_PAGES) == 0, "no right");
 struct plx_domain_use {
 	uint64_t holds; /* held by QPs; 64 bits, so that no number of calls wraps it */
 	uint32_t slots; /* number of regions and windows */
+	uint32_t next;  /* PLX_DOMAIN_LIVE; if free: the id destroyed after it, 0: none */
 };
+
+#define PLX_DOMAIN_LIVE UINT32_MAX
 
 struct plx_mem {
 	/* Read by every check, written once. */
@@ -76,9 +79,10 @@ struct plx_mem {
 	uint32_t slots; /* number of the last slot */
 	/* Written by the caller's side, on separate cache lines. */
 	uint32_t in_use PLX_ALIGNED_LINE;
-	uint32_t free_first; /* index into the FIFO of free slots */
-	uint32_t domain_next;
-	uint64_t domain_live[PLX_BITMAP_WORDS(PLX_MEM_DOMAINS_MAX)];
+	uint32_t free_first;     /* index into the FIFO of free slots */
+	uint32_t domains_issued; /* ids so far; the entries behind them are not written */
+	/* The FIFO of destroyed domains, which `next` chains; first is 0: empty */
+	uint32_t domain_free_first, domain_free_last;
 	struct plx_domain_use domain[PLX_MEM_DOMAINS_MAX]; /* id i is at i - 1 */
 	struct plx_slot slot[];                            /* slots + 1, then the FIFO */
 };
@@ -208,6 +212,16 @@ bool plx_gate_pin(struct plx_slot *slot);
  */
 void plx_gate_unpin(struct plx_slot *slot);
 
-bool plx_domain_is_live(const struct plx_mem *mem, struct plx_domain domain);
+/* ---- domain.c ---- */
+
+/** The entry of an id that was issued. */
+static inline struct plx_domain_use *
+plx_domain_at(struct plx_mem *mem, uint32_t id)
+{
+	return &mem->domain[id - 1];
+}
+
+/** The entry of a handle; NULL if that is not a domain. */
+struct plx_domain_use *plx_domain_of(struct plx_mem *mem, struct plx_domain domain);
 
 #endif

@@ -14,7 +14,7 @@ plx_window_create(struct plx_mem *mem, struct plx_domain domain, struct plx_wind
 {
 	uint32_t number;
 
-	if (!plx_domain_is_live(mem, domain))
+	if (!plx_domain_of(mem, domain))
 		return PLX_NO_KEY;
 	number = plx_slot_alloc(mem, domain, PLX_SLOT_WINDOW);
 	if (number == PLX_SLOT_NONE)

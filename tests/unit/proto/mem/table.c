@@ -146,17 +146,45 @@ domains_run_out_at_their_limit_and_come_back(void **state)
 	box_close(box);
 }
 
+/* A domain is created and destroyed at once until all others' ids have been issued. */
 static void
-a_destroyed_domain_is_not_the_next_one_issued(void **state)
+a_destroyed_domain_is_the_last_one_issued_again(void **state)
 {
 	struct box *box = box_open(SLOTS, 7);
-	struct plx_domain first, second;
+	struct plx_domain domain;
 
 	(void)state;
-	assert_int_equal(plx_domain_create(box->mem, &first), PLX_OK);
-	assert_int_equal(plx_domain_destroy(box->mem, first), PLX_OK);
-	assert_int_equal(plx_domain_create(box->mem, &second), PLX_OK);
-	assert_int_not_equal(first.id, second.id);
+	for (int round = 0; round < 3; round++) {
+		for (uint32_t id = 2; id <= PLX_MEM_DOMAINS_MAX; id++) {
+			assert_int_equal(plx_domain_create(box->mem, &domain), PLX_OK);
+			assert_int_equal(domain.id, id);
+			assert_int_equal(plx_domain_destroy(box->mem, domain), PLX_OK);
+		}
+	}
+	box_close(box);
+}
+
+static void
+destroyed_domains_come_back_in_their_order(void **state)
+{
+	static const uint32_t order[] = {7, 3, PLX_MEM_DOMAINS_MAX, 2};
+	struct box *box = box_open(SLOTS, 11);
+	struct plx_domain domain;
+
+	(void)state;
+	for (uint32_t i = 2; i <= PLX_MEM_DOMAINS_MAX; i++)
+		assert_int_equal(plx_domain_create(box->mem, &domain), PLX_OK);
+	for (int round = 0; round < 2; round++) {
+		for (size_t i = 0; i < PLX_COUNT_OF(order); i++)
+			assert_int_equal(
+				plx_domain_destroy(box->mem, (struct plx_domain){order[i]}),
+				PLX_OK);
+		for (size_t i = 0; i < PLX_COUNT_OF(order); i++) {
+			assert_int_equal(plx_domain_create(box->mem, &domain), PLX_OK);
+			assert_int_equal(domain.id, order[i]);
+		}
+		REFUSED(box, PLX_FULL, plx_domain_create(box->mem, &domain));
+	}
 	box_close(box);
 }
 
@@ -261,7 +289,8 @@ main(void)
 		cmocka_unit_test(in_use_counts_slots_until_they_are_released),
 		cmocka_unit_test(a_set_up_that_fails_at_step_k_can_be_undone),
 		cmocka_unit_test(domains_run_out_at_their_limit_and_come_back),
-		cmocka_unit_test(a_destroyed_domain_is_not_the_next_one_issued),
+		cmocka_unit_test(a_destroyed_domain_is_the_last_one_issued_again),
+		cmocka_unit_test(destroyed_domains_come_back_in_their_order),
 		cmocka_unit_test(a_domain_that_does_not_exist_is_no_key_for_every_call),
 		cmocka_unit_test(a_domain_is_busy_while_a_region_a_window_or_a_qp_uses_it),
 		cmocka_unit_test(one_unhold_too_many_frees_nobody_elses_use),
