@@ -210,13 +210,15 @@ no_memory(const char *what, struct plx_why *why)
 static enum plx_status
 make_keys(struct host_adapter *adapter, struct plx_why *why)
 {
+	const struct plx_mem_limits limits = {.slots = adapter->options.keys,
+					      .domains = PLX_MEM_DOMAINS_MAX};
 	struct plx_secret secret = plx_secret_for(&adapter->secret, PLX_SECRET_MEM, 0);
 
-	adapter->mem_bytes = plx_mem_bytes(adapter->options.keys);
+	adapter->mem_bytes = plx_mem_bytes(&limits);
 	adapter->mem_memory = plx_guarded_alloc(adapter->mem_bytes);
 	if (!adapter->mem_memory)
 		return no_memory("the key table; set keys lower", why);
-	adapter->mem = plx_mem_init(adapter->mem_memory, adapter->options.keys, &secret);
+	adapter->mem = plx_mem_init(adapter->mem_memory, &limits, &secret);
 	plx_secret_wipe(&secret, sizeof(secret));
 	return PLX_OK;
 }

@@ -441,6 +441,7 @@ world_connect(struct world *w)
 void
 world_reset(struct world *w, const uint8_t choice[16])
 {
+	static const struct plx_mem_limits limits = {.slots = WORLD_SLOTS, .domains = 2};
 	static const struct plx_secret secret = {{1, 2}};
 	struct plx_rc_ids ids = {.qpn = 0x11};
 	size_t bytes;
@@ -448,9 +449,9 @@ world_reset(struct world *w, const uint8_t choice[16])
 	memset(w, 0, offsetof(struct world, actions));
 	plx_actions_reset(&w->actions);
 	w->now = 1000;
-	bytes = plx_mem_bytes(WORLD_SLOTS);
+	bytes = plx_mem_bytes(&limits);
 	CHECK(bytes > 0 && bytes <= sizeof(mem_memory));
-	w->mem = plx_mem_init(mem_memory, WORLD_SLOTS, &secret);
+	w->mem = plx_mem_init(mem_memory, &limits, &secret);
 	CHECK(plx_domain_create(w->mem, &w->domain) == PLX_OK);
 	CHECK(plx_domain_create(w->mem, &w->other) == PLX_OK);
 	world_regions_make(w, choice[14]);

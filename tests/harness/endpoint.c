@@ -46,7 +46,7 @@ ep_create(const struct ep_config *config)
 		ep->config.icrc = plx_icrc_choose();
 	if (ep->config.hooks == NULL)
 		ep->config.hooks = &no_hooks;
-	ep->mem = plx_mem_init(test_block(plx_mem_bytes(config->mem_slots)), config->mem_slots,
+	ep->mem = plx_mem_init(test_block(plx_mem_bytes(&config->mem)), &config->mem,
 			       &config->secret);
 	PLX_ASSERT(ep->mem != NULL);
 	plx_list_init(&ep->qps);

@@ -29,7 +29,7 @@ struct ep_hooks {
 
 struct ep_config {
 	struct plx_secret secret;
-	uint32_t mem_slots;
+	struct plx_mem_limits mem;
 	uint8_t eth[6];
 	uint8_t ip_version;
 	uint32_t ip4;

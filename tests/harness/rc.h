@@ -10,12 +10,17 @@
 #include "block.h"
 #include "plx_transport.h"
 
+enum {
+	TEST_DOMAINS = 4, /* of a key table, at most */
+};
+
 /** A key table with one domain. */
 static inline struct plx_mem *
 test_mem(uint32_t slots, struct plx_domain *domain)
 {
 	static const struct plx_secret secret = {{1, 2}};
-	struct plx_mem *mem = plx_mem_init(test_block(plx_mem_bytes(slots)), slots, &secret);
+	const struct plx_mem_limits limits = {.slots = slots, .domains = TEST_DOMAINS};
+	struct plx_mem *mem = plx_mem_init(test_block(plx_mem_bytes(&limits)), &limits, &secret);
 
 	PLX_ASSERT(mem != NULL && plx_domain_create(mem, domain) == PLX_OK);
 	return mem;

@@ -16,6 +16,7 @@ enum {
 	SCRIPT_TRACE_LINES = 60,  /* shown when a script fails */
 	SCRIPT_ROUNDS_MAX = 5000, /* of serving two QPs without the time moving on */
 	SCRIPT_MEM_SLOTS = 1024,
+	SCRIPT_DOMAINS = 2,
 };
 
 enum side {

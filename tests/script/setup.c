@@ -94,7 +94,7 @@ end_defaults(struct script *s, enum side side)
 	plx_list_init(&end->notes);
 	end->config = (struct ep_config){
 		.secret = {{UINT64_C(0x0123456789abcdef) + side, UINT64_C(0xfedcba9876543210)}},
-		.mem_slots = SCRIPT_MEM_SLOTS,
+		.mem = {.slots = SCRIPT_MEM_SLOTS, .domains = SCRIPT_DOMAINS},
 		.eth = {0x02, 0, 0, 0, 0, (uint8_t)(0x0a + side)},
 		.ip_version = 4,
 		.ip4 = UINT32_C(0x0a000001) + side,

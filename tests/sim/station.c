@@ -74,7 +74,8 @@ station_create(struct world *world, uint32_t index, const struct ep_hooks *hooks
 				     .user = station};
 	config->secret.word[0] = plx_prng_next(&prng);
 	config->secret.word[1] = plx_prng_next(&prng);
-	config->mem_slots = slots_needed(world, index, draw_percent(&prng, 50));
+	config->mem.domains = SIM_DOMAINS;
+	config->mem.slots = slots_needed(world, index, draw_percent(&prng, 50));
 	config->eth[0] = 2;
 	config->eth[5] = (uint8_t)(index + 1);
 	config->ip6[0] = 0xfd;

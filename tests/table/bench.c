@@ -127,6 +127,7 @@ make_keys(struct bench *bench)
 void
 bench_init(struct bench *bench, const struct plx_rc_caps *caps, uint32_t rq_depth)
 {
+	const struct plx_mem_limits limits = {.slots = BENCH_SLOTS, .domains = 2};
 	const struct plx_secret secret = {{0x0123456789abcdef, 0xfedcba9876543210}};
 	struct plx_rc_ids ids = {.qpn = BENCH_QPN, .cc = &plx_cc_none};
 
@@ -137,8 +138,7 @@ bench_init(struct bench *bench, const struct plx_rc_caps *caps, uint32_t rq_dept
 	bench->huge = mmap(NULL, BENCH_HUGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 			   -1, 0);
 	BENCH_CHECK(bench->huge != MAP_FAILED);
-	bench->mem =
-		plx_mem_init(block(bench, MEM, plx_mem_bytes(BENCH_SLOTS)), BENCH_SLOTS, &secret);
+	bench->mem = plx_mem_init(block(bench, MEM, plx_mem_bytes(&limits)), &limits, &secret);
 	BENCH_CHECK(plx_domain_create(bench->mem, &bench->domain) == PLX_OK);
 	BENCH_CHECK(plx_domain_create(bench->mem, &bench->other) == PLX_OK);
 	BENCH_CHECK(plx_domain_hold(bench->mem, bench->domain) == PLX_OK);

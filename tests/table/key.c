@@ -35,12 +35,13 @@ asker_of(struct fixture *f)
 static int
 open_table(void **state)
 {
+	static const struct plx_mem_limits limits = {.slots = SLOTS, .domains = 2};
 	static const struct plx_secret secret = {{3, 4}};
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	if (!f)
 		return -1;
-	f->mem = plx_mem_init(test_block(plx_mem_bytes(SLOTS)), SLOTS, &secret);
+	f->mem = plx_mem_init(test_block(plx_mem_bytes(&limits)), &limits, &secret);
 	if (plx_domain_create(f->mem, &f->domain) || plx_domain_create(f->mem, &f->other))
 		return -1;
 	*state = f;

@@ -26,7 +26,7 @@ plx_domain_create(struct plx_mem *mem, struct plx_domain *out)
 {
 	uint32_t id;
 
-	if (mem->domains_issued < PLX_MEM_DOMAINS_MAX) {
+	if (mem->domains_issued < mem->domains) {
 		id = ++mem->domains_issued;
 	} else if (mem->domain_free_first != 0) {
 		id = mem->domain_free_first;

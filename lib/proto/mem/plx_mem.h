@@ -65,17 +65,24 @@ struct plx_mem; /* one adapter's table */
 
 /* ---- the table ---- */
 
-/** Bytes that plx_mem_init() needs for `slots` slots; 0 if slots is out of range. */
-size_t plx_mem_bytes(uint32_t slots);
+/* How much a table has room for. */
+struct plx_mem_limits {
+	uint32_t slots;   /* regions and windows together, 2 .. PLX_MEM_SLOTS_MAX - 1 */
+	uint32_t domains; /* 1 .. PLX_MEM_DOMAINS_MAX */
+};
+
+/** Bytes that plx_mem_init() needs; 0 if a limit is out of range. */
+size_t plx_mem_bytes(const struct plx_mem_limits *limits);
 
 /**
- * @param memory [plx_mem_bytes(slots)] aligned to PLX_CACHE_LINE; owned by the caller, outlives the
- *               table
- * @param slots  regions and windows together, 2 .. PLX_MEM_SLOTS_MAX - 1
+ * @param memory [plx_mem_bytes(limits)] aligned to PLX_CACHE_LINE, of any content; owned by the
+ *               caller, outlives the table
  * @param secret of purpose PLX_SECRET_MEM; keys can be forged by anyone who knows it
  * Returns: the table, all slots and domains free; NULL if an argument is out of range
+ * Cost:    O(slots); the part for domains is not touched before they are created
  */
-struct plx_mem *plx_mem_init(void *memory, uint32_t slots, const struct plx_secret *secret);
+struct plx_mem *plx_mem_init(void *memory, const struct plx_mem_limits *limits,
+			     const struct plx_secret *secret);
 
 /** Slots in use, including retired ones that are not released yet. */
 uint32_t plx_mem_in_use(const struct plx_mem *mem);

@@ -11,18 +11,28 @@
 #include "table.h"
 
 static bool
-slots_in_range(uint32_t slots)
+limits_in_range(const struct plx_mem_limits *limits)
 {
-	return slots >= 2 && slots < PLX_MEM_SLOTS_MAX;
+	return limits->slots >= 2 && limits->slots < PLX_MEM_SLOTS_MAX && limits->domains >= 1 &&
+	       limits->domains <= PLX_MEM_DOMAINS_MAX;
+}
+
+/* [bytes] From the table's beginning: where the domains are, on a line of their own. */
+static size_t
+domains_offset(uint32_t slots)
+{
+	size_t bytes = sizeof(struct plx_mem) + ((size_t)slots + 1) * sizeof(struct plx_slot) +
+		       (size_t)slots * sizeof(uint32_t);
+
+	return (bytes + PLX_CACHE_LINE - 1) / PLX_CACHE_LINE * PLX_CACHE_LINE;
 }
 
 size_t
-plx_mem_bytes(uint32_t slots)
+plx_mem_bytes(const struct plx_mem_limits *limits)
 {
-	if (!slots_in_range(slots))
+	if (!limits_in_range(limits))
 		return 0;
-	return sizeof(struct plx_mem) + ((size_t)slots + 1) * sizeof(struct plx_slot) +
-	       (size_t)slots * sizeof(uint32_t);
+	return domains_offset(limits->slots) + limits->domains * sizeof(struct plx_domain_use);
 }
 
 static uint32_t *
@@ -31,17 +41,27 @@ free_ring(struct plx_mem *mem)
 	return (uint32_t *)(void *)&mem->slot[mem->slots + 1];
 }
 
+struct plx_domain_use *
+plx_domain_at(struct plx_mem *mem, uint32_t id)
+{
+	void *domains = (uint8_t *)mem + domains_offset(mem->slots);
+
+	return (struct plx_domain_use *)domains + (id - 1);
+}
+
 struct plx_mem *
-plx_mem_init(void *memory, uint32_t slots, const struct plx_secret *secret)
+plx_mem_init(void *memory, const struct plx_mem_limits *limits, const struct plx_secret *secret)
 {
 	struct plx_mem *mem = memory;
 
-	if (!memory || (uintptr_t)memory % PLX_CACHE_LINE || !slots_in_range(slots))
+	if (!memory || (uintptr_t)memory % PLX_CACHE_LINE || !limits_in_range(limits))
 		return NULL;
-	memset(memory, 0, plx_mem_bytes(slots));
+	/* Not the domains: pages of which nothing is used stay untouched. */
+	memset(memory, 0, domains_offset(limits->slots));
 	plx_permutation_init(&mem->permutation, secret);
-	mem->slots = slots;
-	for (uint32_t i = 0; i < slots; i++)
+	mem->slots = limits->slots;
+	mem->domains = limits->domains;
+	for (uint32_t i = 0; i < mem->slots; i++)
 		free_ring(mem)[i] = i + 1;
 	return mem;
 }

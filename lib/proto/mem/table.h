@@ -80,11 +80,11 @@ struct plx_mem {
 	/* Written by the caller's side, on separate cache lines. */
 	uint32_t in_use PLX_ALIGNED_LINE;
 	uint32_t free_first;     /* index into the FIFO of free slots */
+	uint32_t domains;        /* id of the last domain */
 	uint32_t domains_issued; /* ids so far; the entries behind them are not written */
 	/* The FIFO of destroyed domains, which `next` chains; first is 0: empty */
 	uint32_t domain_free_first, domain_free_last;
-	struct plx_domain_use domain[PLX_MEM_DOMAINS_MAX]; /* id i is at i - 1 */
-	struct plx_slot slot[];                            /* slots + 1, then the FIFO */
+	struct plx_slot slot[]; /* slots + 1, the FIFO of free ones, then the domains */
 };
 
 _Static_assert(offsetof(struct plx_mem, in_use) == 2 * PLX_CACHE_LINE, "hot lines stay clean");
@@ -212,14 +212,10 @@ bool plx_gate_pin(struct plx_slot *slot);
  */
 void plx_gate_unpin(struct plx_slot *slot);
 
-/* ---- domain.c ---- */
+/* ---- domains ---- */
 
 /** The entry of an id that was issued. */
-static inline struct plx_domain_use *
-plx_domain_at(struct plx_mem *mem, uint32_t id)
-{
-	return &mem->domain[id - 1];
-}
+struct plx_domain_use *plx_domain_at(struct plx_mem *mem, uint32_t id);
 
 /** The entry of a handle; NULL if that is not a domain. */
 struct plx_domain_use *plx_domain_of(struct plx_mem *mem, struct plx_domain domain);

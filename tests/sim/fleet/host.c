@@ -42,12 +42,13 @@ make_net(struct host *host)
 static void
 make_memory(struct host *host)
 {
+	const struct plx_mem_limits limits = {.slots = 4096, .domains = 1};
 	struct plx_secret secret = host_secret(host);
 	struct plx_region_attr attr = {.length = SIM_SOURCE_BYTES,
 				       .host = source_bytes(),
 				       .access = {PLX_ACCESS_REMOTE_READ}};
 
-	host->mem = plx_mem_init(host_aligned(plx_mem_bytes(4096)), 4096, &secret);
+	host->mem = plx_mem_init(host_aligned(plx_mem_bytes(&limits)), &limits, &secret);
 	PLX_ASSERT(plx_domain_create(host->mem, &host->domain) == PLX_OK);
 	host->source_va = attr.va = (plx_prng_next(&host->prng) >> 1) & ~UINT64_C(7);
 	PLX_ASSERT(plx_region_register(host->mem, host->domain, &attr, &host->source_region,

@@ -323,7 +323,8 @@ addresses(const struct replayer *r, struct ep_config *own, struct ep_config *pee
 {
 	const struct plx_frame *path = r->flow->path;
 
-	*own = (struct ep_config){.secret = {{1, 2}}, .mem_slots = 256, .hooks = &hooks};
+	*own = (struct ep_config){
+		.secret = {{1, 2}}, .mem = {.slots = 256, .domains = 1}, .hooks = &hooks};
 	own->ip_version = path->ip_version;
 	*peer = *own;
 	if (path->ip_version == 4) {

@@ -11,14 +11,21 @@
 struct box *
 box_open(uint32_t slots, uint64_t seed)
 {
+	return box_open_limits(slots, BOX_DOMAINS, seed);
+}
+
+struct box *
+box_open_limits(uint32_t slots, uint32_t domains, uint64_t seed)
+{
+	const struct plx_mem_limits limits = {.slots = slots, .domains = domains};
 	const struct plx_secret secret = {{plx_splitmix64(&seed), plx_splitmix64(&seed)}};
 	struct box *box = calloc(1, sizeof(*box));
 	void *memory;
 
 	assert_non_null(box);
-	box->bytes = plx_mem_bytes(slots);
+	box->bytes = plx_mem_bytes(&limits);
 	memory = test_block(box->bytes);
-	box->mem = plx_mem_init(memory, slots, &secret);
+	box->mem = plx_mem_init(memory, &limits, &secret);
 	assert_ptr_equal(box->mem, memory);
 	assert_int_equal(plx_domain_create(box->mem, &box->domain), PLX_OK);
 	return box;

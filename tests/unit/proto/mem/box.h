@@ -16,6 +16,10 @@
 #define BOX_RIGHTS (BOX_REMOTE | PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_BIND)
 #define BOX_FAST   (BOX_RIGHTS | PLX_ACCESS_INVALIDATE)
 
+enum {
+	BOX_DOMAINS = 3, /* the box's own and two of the test's */
+};
+
 struct box {
 	struct plx_mem *mem;
 	struct plx_domain domain;
@@ -26,6 +30,7 @@ struct box {
 
 /** A table with a domain; `seed` makes the secret. */
 struct box *box_open(uint32_t slots, uint64_t seed);
+struct box *box_open_limits(uint32_t slots, uint32_t domains, uint64_t seed);
 void box_close(struct box *box);
 
 void box_remember(struct box *box);

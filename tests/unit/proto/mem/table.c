@@ -6,25 +6,37 @@
  */
 #include <stdlib.h>
 
+#include "block.h"
 #include "box.h"
 
 #define SLOTS 8
+#define MANY  100 /* domains */
 
 static const struct plx_secret secret = {{1, 2}};
 
 static void
 a_table_outside_its_limits_is_refused(void **state)
 {
-	static const uint32_t bad[] = {0, 1, PLX_MEM_SLOTS_MAX, PLX_MEM_SLOTS_MAX + 1, UINT32_MAX};
+	static const struct plx_mem_limits good = {SLOTS, 1},
+					   bad[] = {
+						   {0, 1},
+						   {1, 1},
+						   {PLX_MEM_SLOTS_MAX, 1},
+						   {PLX_MEM_SLOTS_MAX + 1, 1},
+						   {UINT32_MAX, 1},
+						   {SLOTS, 0},
+						   {SLOTS, PLX_MEM_DOMAINS_MAX + 1},
+						   {SLOTS, UINT32_MAX},
+					   };
 	static PLX_ALIGNED_LINE uint8_t memory[2 * PLX_CACHE_LINE];
 
 	(void)state;
 	for (size_t i = 0; i < PLX_COUNT_OF(bad); i++) {
-		assert_int_equal(plx_mem_bytes(bad[i]), 0);
-		assert_null(plx_mem_init(memory, bad[i], &secret));
+		assert_int_equal(plx_mem_bytes(&bad[i]), 0);
+		assert_null(plx_mem_init(memory, &bad[i], &secret));
 	}
-	assert_null(plx_mem_init(NULL, SLOTS, &secret));
-	assert_null(plx_mem_init(memory + 8, SLOTS, &secret));
+	assert_null(plx_mem_init(NULL, &good, &secret));
+	assert_null(plx_mem_init(memory + 8, &good, &secret));
 	for (size_t i = 0; i < sizeof(memory); i++)
 		assert_int_equal(memory[i], 0);
 }
@@ -34,7 +46,10 @@ a_table_stays_inside_its_memory(void **state)
 {
 	(void)state;
 	for (uint32_t slots = 2; slots < 70; slots++) {
-		struct box *box = box_open(slots, slots); /* AddressSanitizer watches the ends */
+		uint32_t domains = 1 + slots % 7;
+		/* AddressSanitizer watches the ends */
+		struct box *box = box_open_limits(slots, domains, slots);
+		struct plx_domain domain;
 		struct plx_key key;
 
 		for (uint32_t i = 1; i <= slots; i++)
@@ -42,7 +57,54 @@ a_table_stays_inside_its_memory(void **state)
 		for (uint32_t i = 1; i <= slots; i++)
 			box_drop_region(box, (struct plx_region){i});
 		assert_int_equal(plx_mem_in_use(box->mem), 0);
+		for (uint32_t i = 2; i <= domains; i++) {
+			assert_int_equal(plx_domain_create(box->mem, &domain), PLX_OK);
+			assert_int_equal(domain.id, i);
+		}
+		REFUSED(box, PLX_FULL, plx_domain_create(box->mem, &domain));
 		box_close(box);
+	}
+}
+
+/* The pages of a large table of domains are taken as domains are created. */
+static void
+a_set_up_does_not_touch_the_domains(void **state)
+{
+	static const struct plx_mem_limits one = {SLOTS, 1}, all = {SLOTS, PLX_MEM_DOMAINS_MAX};
+	size_t bytes = plx_mem_bytes(&all);
+	size_t entry = (bytes - plx_mem_bytes(&one)) / (PLX_MEM_DOMAINS_MAX - 1);
+	size_t first = plx_mem_bytes(&one) - entry;
+	uint8_t *memory = test_block(bytes);
+	struct plx_mem *mem = plx_mem_init(memory, &all, &secret);
+	struct plx_domain domain;
+
+	(void)state;
+	assert_non_null(mem);
+	for (size_t i = first; i < bytes; i++)
+		assert_int_equal(memory[i], TEST_POISON);
+	assert_int_equal(plx_domain_create(mem, &domain), PLX_OK);
+	assert_memory_not_equal(memory + first, memory + first + entry, entry);
+	for (size_t i = first + entry; i < bytes; i++)
+		assert_int_equal(memory[i], TEST_POISON);
+	free(memory);
+}
+
+/* Whatever the memory held, even what a living domain's entry holds. */
+static void
+a_domain_that_was_never_created_does_not_exist(void **state)
+{
+	static const struct plx_mem_limits limits = {SLOTS, BOX_DOMAINS};
+
+	(void)state;
+	for (int garbage = 0; garbage <= UINT8_MAX; garbage++) {
+		void *memory = test_block(plx_mem_bytes(&limits));
+		struct plx_mem *mem;
+
+		memset(memory, garbage, plx_mem_bytes(&limits));
+		mem = plx_mem_init(memory, &limits, &secret);
+		for (uint32_t id = 0; id <= BOX_DOMAINS + 1; id++)
+			assert_int_equal(plx_domain_hold(mem, (struct plx_domain){id}), PLX_NO_KEY);
+		free(memory);
 	}
 }
 
@@ -124,7 +186,8 @@ a_set_up_that_fails_at_step_k_can_be_undone(void **state)
 static void
 domains_run_out_at_their_limit_and_come_back(void **state)
 {
-	struct box *box = box_open(SLOTS, 6); /* which has one already */
+	/* The box has one already. */
+	struct box *box = box_open_limits(SLOTS, PLX_MEM_DOMAINS_MAX, 6);
 	static bool seen[PLX_MEM_DOMAINS_MAX + 1];
 	struct plx_domain domain;
 
@@ -150,12 +213,12 @@ domains_run_out_at_their_limit_and_come_back(void **state)
 static void
 a_destroyed_domain_is_the_last_one_issued_again(void **state)
 {
-	struct box *box = box_open(SLOTS, 7);
+	struct box *box = box_open_limits(SLOTS, MANY, 7);
 	struct plx_domain domain;
 
 	(void)state;
 	for (int round = 0; round < 3; round++) {
-		for (uint32_t id = 2; id <= PLX_MEM_DOMAINS_MAX; id++) {
+		for (uint32_t id = 2; id <= MANY; id++) {
 			assert_int_equal(plx_domain_create(box->mem, &domain), PLX_OK);
 			assert_int_equal(domain.id, id);
 			assert_int_equal(plx_domain_destroy(box->mem, domain), PLX_OK);
@@ -167,12 +230,12 @@ a_destroyed_domain_is_the_last_one_issued_again(void **state)
 static void
 destroyed_domains_come_back_in_their_order(void **state)
 {
-	static const uint32_t order[] = {7, 3, PLX_MEM_DOMAINS_MAX, 2};
-	struct box *box = box_open(SLOTS, 11);
+	static const uint32_t order[] = {7, 3, MANY, 2};
+	struct box *box = box_open_limits(SLOTS, MANY, 11);
 	struct plx_domain domain;
 
 	(void)state;
-	for (uint32_t i = 2; i <= PLX_MEM_DOMAINS_MAX; i++)
+	for (uint32_t i = 2; i <= MANY; i++)
 		assert_int_equal(plx_domain_create(box->mem, &domain), PLX_OK);
 	for (int round = 0; round < 2; round++) {
 		for (size_t i = 0; i < PLX_COUNT_OF(order); i++)
@@ -191,7 +254,12 @@ destroyed_domains_come_back_in_their_order(void **state)
 static void
 a_domain_that_does_not_exist_is_no_key_for_every_call(void **state)
 {
-	static const uint32_t none[] = {0, 2, PLX_MEM_DOMAINS_MAX, PLX_MEM_DOMAINS_MAX + 1,
+	static const uint32_t none[] = {0,
+					2,
+					BOX_DOMAINS,
+					BOX_DOMAINS + 1,
+					PLX_MEM_DOMAINS_MAX,
+					PLX_MEM_DOMAINS_MAX + 1,
 					UINT32_MAX};
 	struct box *box = box_open(SLOTS, 8);
 	struct plx_region_attr attr = box_region_attr(box, BOX_RIGHTS);
@@ -285,6 +353,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_table_outside_its_limits_is_refused),
 		cmocka_unit_test(a_table_stays_inside_its_memory),
+		cmocka_unit_test(a_set_up_does_not_touch_the_domains),
+		cmocka_unit_test(a_domain_that_was_never_created_does_not_exist),
 		cmocka_unit_test(the_largest_table_issues_every_slot_once),
 		cmocka_unit_test(in_use_counts_slots_until_they_are_released),
 		cmocka_unit_test(a_set_up_that_fails_at_step_k_can_be_undone),
