@@ -33,7 +33,7 @@ struct plx_connector;
 
 /* ---- memory ---- */
 
-/** Create a protection domain. Errors: FULL */
+/** Create a protection domain. Errors: FULL (an adapter has 65,536), NO_MEMORY */
 PLX_API enum plx_status plx_pd_create(struct plx_adapter *adapter,
 				      struct plx_pd **pd) PLX_MUST_CHECK;
 /** Destroy a protection domain. Errors: BUSY (it still has objects) */

@@ -19,7 +19,7 @@
 #define PLX_KEY_SLOT_BITS       20 /* a million regions and windows */
 #define PLX_KEY_GENERATION_BITS 12
 #define PLX_MEM_SLOTS_MAX       (UINT32_C(1) << PLX_KEY_SLOT_BITS)
-#define PLX_MEM_DOMAINS_MAX     4096
+#define PLX_MEM_DOMAINS_MAX     65536 /* 1 MiB, taken as they are created */
 
 /** A protection domain; 0 is never issued. */
 struct plx_domain {

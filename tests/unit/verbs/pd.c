@@ -7,8 +7,6 @@
 
 #include <stdlib.h>
 
-#include "plx_mem.h"
-
 static void
 a_domain_is_busy_while_a_region_uses_it(void **state)
 {
@@ -59,23 +57,50 @@ a_domain_is_busy_while_a_queue_pair_uses_it(void **state)
 }
 
 static void
-the_domain_after_the_last_is_refused(void **state)
+create_domains(struct plx_adapter *adapter, struct plx_pd **pd, uint32_t n)
 {
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(plx_pd_create(adapter, &pd[i]), PLX_OK);
+}
+
+static void
+destroy_domains(struct plx_pd **pd, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(plx_pd_destroy(pd[i]), PLX_OK);
+}
+
+/* The pair is in the last domain, which works as well as any. */
+static void
+an_adapter_has_65536_domains(void **state)
+{
+	const uint32_t most = 65536;
+	struct plx_pd **pd = calloc(most, sizeof(struct plx_pd *));
 	struct pair *pair = pair_open(NULL);
-	struct plx_pd **pd = calloc(PLX_MEM_DOMAINS_MAX, sizeof(struct plx_pd *));
-	uint32_t n = PLX_MEM_DOMAINS_MAX - 1; /* one is the pair's */
+	struct plx_adapter *adapter = pair->a.adapter;
 	struct plx_pd *untouched = NULL;
+	struct beyond beyond;
 
 	(void)state;
 	assert_non_null(pd);
-	for (uint32_t i = 0; i < n; i++)
-		assert_int_equal(plx_pd_create(pair->a.adapter, &pd[i]), PLX_OK);
-	assert_int_equal(plx_pd_create(pair->a.adapter, &untouched), PLX_FULL);
-	assert_null(untouched);
-	for (uint32_t i = 0; i < n; i++)
-		assert_int_equal(plx_pd_destroy(pd[i]), PLX_OK);
-	free(pd);
 	pair_close(pair);
+	create_domains(adapter, pd, most - 1);
+	pair = pair_open(NULL);
+	assert_int_equal(plx_pd_create(adapter, &untouched), PLX_FULL);
+	assert_null(untouched);
+	pair_deliver(pair, 3, 0);
+	beyond = at_peer(&pair->a, 4096);
+	side_fill(&pair->b, 0, 100, 1);
+	side_post(&pair->b, PLX_WR_WRITE, 7, 0, 0, 100, &beyond);
+	pair_expect(pair->b.send_cq, 7, PLX_WC_SUCCESS);
+	side_assert_filled(&pair->a, 4096, 100, 1);
+	pair_close(pair);
+	destroy_domains(pd, most - 1);
+
+	create_domains(adapter, pd, most);
+	assert_int_equal(plx_pd_create(adapter, &untouched), PLX_FULL);
+	destroy_domains(pd, most);
+	free(pd);
 }
 
 /* From everything to nothing, one object at a time; the group's end closes the adapter for good. */
@@ -120,7 +145,7 @@ main(void)
 		PAIR_TEST(a_domain_is_busy_while_a_region_uses_it),
 		PAIR_TEST(a_domain_is_busy_while_a_window_uses_it),
 		PAIR_TEST(a_domain_is_busy_while_a_queue_pair_uses_it),
-		PAIR_TEST(the_domain_after_the_last_is_refused),
+		PAIR_TEST(an_adapter_has_65536_domains),
 		PAIR_TEST(an_adapter_does_not_close_while_an_object_is_left),
 	};
 

@@ -194,18 +194,53 @@ domains_run_out_at_their_limit_and_come_back(void **state)
 	(void)state;
 	memset(seen, 0, sizeof(seen));
 	seen[box->domain.id] = true;
-	for (int i = 1; i < PLX_MEM_DOMAINS_MAX; i++) {
-		assert_int_equal(plx_domain_create(box->mem, &domain), PLX_OK);
-		assert_in_range(domain.id, 1, PLX_MEM_DOMAINS_MAX);
-		assert_false(seen[domain.id]);
-		seen[domain.id] = true;
+	for (int round = 0; round < 2; round++) {
+		for (int i = 1; i < PLX_MEM_DOMAINS_MAX; i++) {
+			assert_int_equal(plx_domain_create(box->mem, &domain), PLX_OK);
+			assert_in_range(domain.id, 1, PLX_MEM_DOMAINS_MAX);
+			assert_false(seen[domain.id]);
+			seen[domain.id] = true;
+		}
+		domain.id = 0;
+		REFUSED(box, PLX_FULL, plx_domain_create(box->mem, &domain));
+		assert_int_equal(domain.id, 0);
+		for (uint32_t id = 2; round == 0 && id <= PLX_MEM_DOMAINS_MAX; id++) {
+			assert_int_equal(plx_domain_destroy(box->mem, (struct plx_domain){id}),
+					 PLX_OK);
+			seen[id] = false;
+		}
 	}
-	domain.id = 0;
-	REFUSED(box, PLX_FULL, plx_domain_create(box->mem, &domain));
-	assert_int_equal(domain.id, 0);
 	assert_int_equal(plx_domain_destroy(box->mem, (struct plx_domain){42}), PLX_OK);
 	assert_int_equal(plx_domain_create(box->mem, &domain), PLX_OK);
 	assert_int_equal(domain.id, 42);
+	box_close(box);
+}
+
+/* Its number has more bits than those of the others. */
+static void
+the_last_domain_is_not_mistaken_for_another(void **state)
+{
+	static const uint32_t others[] = {0, 1, PLX_MEM_DOMAINS_MAX / 2, PLX_MEM_DOMAINS_MAX - 1,
+					  2 * PLX_MEM_DOMAINS_MAX};
+	struct box *box = box_open_limits(SLOTS, PLX_MEM_DOMAINS_MAX, 12);
+	const struct plx_domain first = box->domain;
+	struct plx_key key;
+
+	(void)state;
+	for (int i = 1; i < PLX_MEM_DOMAINS_MAX; i++)
+		assert_int_equal(plx_domain_create(box->mem, &box->domain), PLX_OK);
+	assert_int_equal(box->domain.id, PLX_MEM_DOMAINS_MAX);
+	(void)box_region(box, BOX_FAST, &key);
+	for (size_t i = 0; i < PLX_COUNT_OF(others); i++) {
+		box->domain.id = others[i];
+		assert_int_equal(box_check(box, key, PLX_ACCESS_REMOTE_READ), PLX_KEY_DOMAIN);
+		assert_int_equal(box_invalidate(box, key), PLX_KEY_DOMAIN);
+	}
+	assert_int_equal(plx_domain_destroy(box->mem, first), PLX_OK);
+	box->domain.id = PLX_MEM_DOMAINS_MAX;
+	REFUSED(box, PLX_BUSY, plx_domain_destroy(box->mem, box->domain));
+	assert_int_equal(box_check(box, key, PLX_ACCESS_REMOTE_READ), PLX_KEY_GRANTED);
+	assert_int_equal(box_invalidate(box, key), PLX_KEY_GRANTED);
 	box_close(box);
 }
 
@@ -359,6 +394,7 @@ main(void)
 		cmocka_unit_test(in_use_counts_slots_until_they_are_released),
 		cmocka_unit_test(a_set_up_that_fails_at_step_k_can_be_undone),
 		cmocka_unit_test(domains_run_out_at_their_limit_and_come_back),
+		cmocka_unit_test(the_last_domain_is_not_mistaken_for_another),
 		cmocka_unit_test(a_destroyed_domain_is_the_last_one_issued_again),
 		cmocka_unit_test(destroyed_domains_come_back_in_their_order),
 		cmocka_unit_test(a_domain_that_does_not_exist_is_no_key_for_every_call),

@@ -331,6 +331,8 @@ a_refused_post_changes_nothing(void **state)
 	REFUSED(remote_qpn, 0x1000000, PLX_INVALID);
 	f->ahs[1].domain.id++; /* as another program's, or one that was closed */
 	REFUSED(ah, 1, PLX_INVALID);
+	f->ahs[1].domain.id = f->domain.id + 0x10000; /* it has more than 16 bits */
+	REFUSED(ah, 1, PLX_INVALID);
 	f->ahs[1].domain = f->domain;
 	REFUSED(ah, AHS, PLX_INVALID);
 	REFUSED(ah, UINT32_MAX, PLX_INVALID);
