@@ -3,10 +3,16 @@
  * Pages for secrets: excluded from core dumps, and wiped when freed. All other memory of an engine
  * comes from heap.c. Start with plx_guarded_alloc().
  */
+#include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "plx_heap.h"
 #include "plx_secret.h"
+
+enum {
+	WIPE_PAGES = 256, /* that the kernel is asked about at once */
+};
 
 void *
 plx_guarded_alloc(size_t bytes)
@@ -22,11 +28,34 @@ plx_guarded_alloc(size_t bytes)
 	return NULL;
 }
 
+/*
+ * Wipe the pages that are resident. Of the others most were never touched, and a store would take
+ * them only to free them; the rest is swapped out, where a store does not reach.
+ */
+static void
+wipe_resident(uint8_t *memory, size_t bytes)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned char resident[WIPE_PAGES];
+
+	while (bytes > 0) {
+		size_t n = bytes < WIPE_PAGES * page ? bytes : WIPE_PAGES * page;
+
+		if (mincore(memory, n, resident) != 0)
+			memset(resident, 1, sizeof(resident));
+		for (size_t at = 0; at < n; at += page)
+			if (resident[at / page] & 1)
+				plx_secret_wipe(memory + at, n - at < page ? n - at : page);
+		memory += n;
+		bytes -= n;
+	}
+}
+
 void
 plx_guarded_free(void *memory, size_t bytes)
 {
 	if (memory == NULL)
 		return;
-	plx_secret_wipe(memory, bytes);
+	wipe_resident(memory, bytes);
 	(void)munmap(memory, bytes);
 }
