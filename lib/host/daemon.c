@@ -404,6 +404,18 @@ plx_host_offer(struct plx_host *host, const char *name, const struct plx_adapter
 	return PLX_OK;
 }
 
+uint32_t
+plx_host_offers(const struct plx_host *host)
+{
+	return host->offers;
+}
+
+struct host_adapter *
+plx_host_offered(const struct plx_host *host, uint32_t i)
+{
+	return host->offer[i].adapter;
+}
+
 /* Until the messages that end connections have been sent, and answered. */
 static void
 say_goodbye(struct host_adapter *adapter)

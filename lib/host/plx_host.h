@@ -56,6 +56,9 @@ enum plx_status plx_host_start(const char *path, unsigned mode, struct plx_host 
 enum plx_status plx_host_offer(struct plx_host *host, const char *adapter,
 			       const struct plx_adapter_options *options,
 			       struct plx_why *why) PLX_MUST_CHECK;
+/** The adapters that it offers. */
+uint32_t plx_host_offers(const struct plx_host *host);
+struct host_adapter *plx_host_offered(const struct plx_host *host, uint32_t i);
 /** End all seats, tell their peers, and close the adapters and the socket. */
 void plx_host_stop(struct plx_host *host);
 

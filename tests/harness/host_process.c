@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "plx_adapter_object.h"
 #include "plx_host.h"
 
 static bool
@@ -29,6 +30,21 @@ offer_all(struct plx_host *host, host_adapter_fn adapter)
 	return true;
 }
 
+static uint32_t
+count_objects(const struct plx_host *host)
+{
+	uint32_t objects = 0;
+
+	for (uint32_t i = 0; i < plx_host_offers(host); i++) {
+		const struct plx_object_counts *count = &plx_host_offered(host, i)->count;
+
+		objects += count->pds + count->mrs + count->mws + count->cqs + count->srqs +
+			   count->qps + count->ahs + count->event_channels + count->listeners +
+			   count->connectors;
+	}
+	return objects;
+}
+
 /* It asserts itself that its adapters have no objects in the end. */
 static void
 be_host(const char *path, host_adapter_fn adapter, int go, int ready)
@@ -45,8 +61,13 @@ be_host(const char *path, host_adapter_fn adapter, int go, int ready)
 		_exit(1);
 	}
 	offered = offer_all(host, adapter);
-	if (offered && write(ready, "r", 1) == 1)
-		(void)!read(go, &byte, 1);
+	if (offered && write(ready, "r", 1) == 1) {
+		while (read(go, &byte, 1) == 1) {
+			uint32_t objects = count_objects(host);
+
+			(void)!write(ready, &objects, sizeof(objects));
+		}
+	}
 	plx_host_stop(host);
 	_exit(offered ? 0 : 1);
 }
@@ -85,6 +106,17 @@ host_process_begin(struct host_process *host)
 		return false;
 	setenv("POLLUX_HOST", host->path, 1);
 	return true;
+}
+
+uint32_t
+host_process_objects(struct host_process *host)
+{
+	uint32_t objects = UINT32_MAX;
+
+	if (write(host->go, "c", 1) != 1 ||
+	    read(host->ready, &objects, sizeof(objects)) != sizeof(objects))
+		return UINT32_MAX;
+	return objects;
 }
 
 bool

@@ -11,13 +11,13 @@
 #include "plx_adapter.h"
 
 struct host_process {
-	pid_t pid;
-	int go;    /* a byte: begin; closed: end */
-	int ready; /* a byte: it has begun; closed: it could not */
+	pid_t pid; /* 0: it has ended */
+	int go;    /* a byte: begin, then: count; closed: end */
+	int ready; /* a byte: it has begun; closed: it could not; then its counts */
 	char path[64];
 };
 
-/** Options of adapter `i`, and its name. Called in the host. Returns: false: there is none */
+/* Options of adapter `i`, and its name. Called in the host. Returns: false: there is none */
 typedef bool (*host_adapter_fn)(unsigned i, char name[PLX_ADAPTER_NAME_MAX + 1],
 				struct plx_adapter_options *options);
 
@@ -25,6 +25,8 @@ void host_process_fork(struct host_process *host, host_adapter_fn adapter);
 /** It opens its adapters, and programs may attach from now on: POLLUX_HOST is set.
  * Returns: false: it could not; it has said why on stderr */
 bool host_process_begin(struct host_process *host);
+/** How many objects there are at its adapters. */
+uint32_t host_process_objects(struct host_process *host);
 /** It stops and exits. POLLUX_HOST is not set any more.
  * Returns: whether nothing was left at its adapters */
 bool host_process_end(struct host_process *host);

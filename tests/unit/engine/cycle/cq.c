@@ -98,7 +98,7 @@ refilled(struct plx_cq **cqs, uint32_t *before)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < QUEUES; i++) {
-		uint32_t now = cqs[i]->back->spill_count;
+		uint32_t now = whole_cq_back(cqs[i])->spill_count;
 
 		n += now < before[i];
 		before[i] = now;
@@ -121,7 +121,7 @@ a_cycle_serves_so_many_backlogs_and_the_next_one_goes_on(void **state)
 	}
 	for (uint32_t i = 0; i < QUEUES; i++) {
 		produce(cqs[i], 0, ENTRIES);
-		before[i] = cqs[i]->back->spill_count;
+		before[i] = whole_cq_back(cqs[i])->spill_count;
 		assert_true(before[i] > 0);
 		consume(cqs[i], 0, 4);
 		out[i] = 4;
@@ -136,11 +136,11 @@ a_cycle_serves_so_many_backlogs_and_the_next_one_goes_on(void **state)
 		uint32_t ended = 0;
 
 		for (uint32_t i = 0; i < QUEUES; i++)
-			for (; plx_ring_untrusted_count(&cqs[i]->back->ring) > 0; out[i]++)
+			for (; plx_ring_untrusted_count(&whole_cq_back(cqs[i])->ring) > 0; out[i]++)
 				consume(cqs[i], out[i], 1);
 		pair_run(&pair, 1);
 		for (uint32_t i = 0; i < QUEUES; i++)
-			ended += before[i] > 0 && cqs[i]->back->spill_count == 0;
+			ended += before[i] > 0 && whole_cq_back(cqs[i])->spill_count == 0;
 		(void)refilled(cqs, before);
 		assert_in_range(ended, 0, RELEASES_BURST);
 		left -= ended;

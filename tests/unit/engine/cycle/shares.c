@@ -34,7 +34,7 @@ enum work {
 
 /* A program at the engine of side 0, whose queue pairs are joined with some of side 1. */
 struct program {
-	struct plx_seat *seat;
+	struct whole_seat *seat;
 	struct plx_cq *cq, *peer_cq;
 	struct plx_qp *qp[THOUSAND], *peer[THOUSAND];
 	uint32_t qps;
@@ -45,12 +45,12 @@ static struct pair pair;
 static struct program programs[PROGRAMS];
 
 static struct plx_cq *
-make_cq(int side, struct plx_seat *seat, uint32_t depth)
+make_cq(int side, struct whole_seat *seat, uint32_t depth)
 {
-	const struct plx_engine_cq_config config = {.depth = depth, .seat = seat};
+	const struct plx_engine_cq_config config = {.depth = depth};
 	struct plx_cq *cq = NULL;
 
-	assert_int_equal(plx_engine_cq_create(pair.side[side].engine, &config, &cq), PLX_OK);
+	assert_int_equal(whole_cq_create_on(pair.side[side].engine, seat, &config, &cq), PLX_OK);
 	return cq;
 }
 
@@ -67,7 +67,7 @@ program_open(struct program *program, uint32_t qps, bool loops)
 	options.attr.ack_timeout_ns = 10 * PLX_SEC;
 	*program = (struct program){.qps = qps};
 	pair_start(&pair);
-	assert_int_equal(plx_seat_create(pair.side[0].engine, &program->seat), PLX_OK);
+	assert_int_equal(whole_seat_create(pair.side[0].engine, &program->seat), PLX_OK);
 	program->cq = make_cq(0, program->seat, qps * depth);
 	program->peer_cq = make_cq(there, loops ? program->seat : NULL, qps * depth);
 	for (uint32_t i = 0; i < qps; i++) {
@@ -90,7 +90,7 @@ program_close(struct program *program)
 	}
 	assert_int_equal(plx_engine_cq_destroy(program->cq), PLX_OK);
 	assert_int_equal(plx_engine_cq_destroy(program->peer_cq), PLX_OK);
-	assert_int_equal(plx_seat_destroy(program->seat), PLX_OK);
+	assert_int_equal(whole_seat_destroy(program->seat), PLX_OK);
 	pair_stop(&pair);
 	program->qps = 0;
 }

@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Programs that do not keep to the protocol of the host's socket, or write anything to what they
+ * share with it. The host goes on: after each of them an honest program works, and nothing is left.
+ * Start with honest().
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "host_process.h"
+#include "plx_channel.h"
+#include "plx_objects.h"
+
+enum {
+	BYTES = 64 * 1024,
+	OPENS = 300,       /* POLLUX_ROUNDS: others */
+	SCRIBBLERS = 20,   /* processes, each until it is killed */
+	SCRIBBLE_MS = 100, /* ... after that */
+	MESSAGES = 20000,  /* of random bytes, likewise POLLUX_ROUNDS */
+};
+
+static struct host_process host;
+
+static bool
+offered(unsigned i, char name[PLX_ADAPTER_NAME_MAX + 1], struct plx_adapter_options *options)
+{
+	if (i >= 2)
+		return false;
+	snprintf(name, PLX_ADAPTER_NAME_MAX + 1, "%c", 'a' + (int)i);
+	plx_adapter_options_init(options);
+	snprintf(options->device, sizeof(options->device), "net_wire0,end=%u", i);
+	options->address[0].ip = (struct plx_ip){.version = 4, .v = {10, 79, 0, (uint8_t)(i + 1)}};
+	options->address[0].prefix_bits = 24;
+	options->addresses = 1;
+	options->idle = PLX_IDLE_YIELD;
+	options->qps = 64;
+	options->keys = 128;
+	options->packets = 4096;
+	snprintf(options->worker, sizeof(options->worker), "both");
+	return true;
+}
+
+static uint64_t
+rounds(uint64_t usual)
+{
+	const char *wanted = getenv("POLLUX_ROUNDS");
+
+	return wanted != NULL ? strtoull(wanted, NULL, 0) : usual;
+}
+
+/* ---- an honest program ---- */
+
+struct side {
+	struct plx_adapter *adapter;
+	struct plx_pd *pd;
+	uint8_t *memory;
+	struct plx_mr *mr;
+	struct plx_cq *cq;
+	struct plx_qp *qp;
+};
+
+static void
+side_open(struct side *side, const char *name)
+{
+	const struct plx_cq_options cq = {.depth = 64};
+	struct plx_qp_options qp = {.sq_depth = 16, .rq_depth = 16};
+	struct plx_why why = {""};
+
+	if (plx_adapter_open(name, NULL, &side->adapter, &why) != PLX_OK)
+		fail_msg("%s", why.text);
+	assert_int_equal(plx_pd_create(side->adapter, &side->pd), PLX_OK);
+	side->memory = plx_mem_alloc(BYTES, -1, NULL);
+	assert_non_null(side->memory);
+	assert_int_equal(plx_mr_register(side->pd, side->memory, BYTES,
+					 PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_REMOTE_WRITE,
+					 &side->mr),
+			 PLX_OK);
+	assert_int_equal(plx_cq_create(side->adapter, &cq, &side->cq), PLX_OK);
+	qp.send_cq = qp.recv_cq = side->cq;
+	assert_int_equal(plx_qp_create(side->pd, &qp, &side->qp, NULL), PLX_OK);
+}
+
+static void
+side_close(struct side *side)
+{
+	assert_int_equal(plx_qp_destroy(side->qp), PLX_OK);
+	assert_int_equal(plx_cq_destroy(side->cq), PLX_OK);
+	assert_int_equal(plx_mr_deregister(side->mr), PLX_OK);
+	plx_mem_free(side->memory);
+	assert_int_equal(plx_pd_destroy(side->pd), PLX_OK);
+	assert_int_equal(plx_adapter_close(side->adapter), PLX_OK);
+}
+
+static void
+join(struct side *a, struct side *b)
+{
+	struct plx_qp_address address[2];
+	struct plx_qp_attr attr;
+
+	plx_qp_attr_init(&attr);
+	assert_int_equal(plx_qp_address(a->qp, NULL, &address[0]), PLX_OK);
+	assert_int_equal(plx_qp_address(b->qp, NULL, &address[1]), PLX_OK);
+	assert_int_equal(plx_qp_connect(a->qp, &address[1], &attr, 5000, NULL), PLX_OK);
+	assert_int_equal(plx_qp_connect(b->qp, &address[0], &attr, 5000, NULL), PLX_OK);
+}
+
+static void
+write_one(struct side *a, struct side *b, uint8_t seed)
+{
+	const struct plx_sge sge = {(uintptr_t)a->memory, 5000, plx_mr_key(a->mr)};
+	struct plx_wc wc;
+
+	memset(a->memory, seed, 5000);
+	assert_int_equal(plx_post_one(a->qp, PLX_WR(PLX_WR_WRITE, 0), seed, &sge,
+				      (uintptr_t)b->memory, plx_mr_key(b->mr)),
+			 PLX_OK);
+	test_until(plx_cq_poll(a->cq, &wc, 1) == 1, (void)0);
+	assert_int_equal(wc.status, PLX_WC_SUCCESS);
+	assert_int_equal(wc.wr_id, seed);
+	assert_memory_equal(a->memory, b->memory, 5000);
+}
+
+/* It works, and nothing of others is left. */
+static void
+honest(void)
+{
+	struct side a, b;
+
+	side_open(&a, "a");
+	side_open(&b, "b");
+	join(&a, &b);
+	write_one(&a, &b, 0x5a);
+	side_close(&b);
+	side_close(&a);
+	test_until(host_process_objects(&host) == 0, usleep(200));
+}
+
+/* ---- a program that speaks the protocol itself ---- */
+
+static int
+dial(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	strcpy(address.sun_path, host.path);
+	test_until(connect(fd, (void *)&address, sizeof(address)) == 0, usleep(200));
+	return fd;
+}
+
+/* Send a request as it is, and tell the status of its reply; PLX_STATUS_COUNT: the host has hung
+ * up. */
+static enum plx_status
+ask(int fd, uint32_t op, const void *request, size_t bytes, const int *fds, uint32_t count,
+    struct plx_ipc_message *reply)
+{
+	static uint32_t number;
+	struct plx_ipc_message message = {{PLX_IPC_MAGIC, op, ++number, 0}, {0}};
+	int got[PLX_IPC_FDS_MAX];
+	uint32_t n;
+	ssize_t length;
+
+	memcpy(message.body, request, bytes);
+	if (!plx_channel_send(fd, &message, sizeof(message.head) + bytes, fds, count))
+		return PLX_STATUS_COUNT;
+	length = plx_channel_receive(fd, reply, got, &n);
+	for (uint32_t i = 0; i < n; i++)
+		close(got[i]);
+	if (length <= 0)
+		return PLX_STATUS_COUNT;
+	assert_int_equal(reply->head.number, number);
+	return (enum plx_status)reply->head.status;
+}
+
+static enum plx_status
+introduce(int fd, const char *version, const char *adapter, struct plx_ipc_message *reply)
+{
+	struct plx_ipc_attach request = {{0}, {0}};
+
+	/* a longest text has no end */
+	memcpy(request.version, version, strnlen(version, sizeof(request.version)));
+	memcpy(request.adapter, adapter, strnlen(adapter, sizeof(request.adapter)));
+	return ask(fd, PLX_IPC_ATTACH, &request, sizeof(request), NULL, 0, reply);
+}
+
+static void
+assert_says(const struct plx_ipc_message *reply, const char *words)
+{
+	const struct plx_why *why = (const void *)reply->body;
+
+	if (strstr(why->text, words) == NULL)
+		fail_msg("\"%s\" has no \"%s\"", why->text, words);
+}
+
+static void
+another_version_and_another_adapter_are_refused(void **state)
+{
+	char longest[64];
+	struct plx_ipc_message reply;
+	int fd = dial();
+
+	(void)state;
+	assert_int_equal(introduce(fd, "0.0.0", "a", &reply), PLX_CONFIG);
+	assert_says(&reply, "0.0.0");
+	assert_int_equal(introduce(fd, plx_version(), "zz", &reply), PLX_CONFIG);
+	assert_says(&reply, "no adapter \"zz\"");
+	/* texts without an end */
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	assert_int_equal(introduce(fd, longest, "a", &reply), PLX_CONFIG);
+	assert_int_equal(introduce(fd, plx_version(), longest, &reply), PLX_CONFIG);
+	assert_int_equal(introduce(fd, plx_version(), "a", &reply), PLX_OK);
+	close(fd);
+	honest();
+}
+
+static void
+no_call_comes_before_the_introduction(void **state)
+{
+	static const uint8_t zeros[PLX_IPC_BODY_MAX];
+	struct plx_ipc_message reply;
+	int fd = dial();
+
+	(void)state;
+	for (uint32_t op = PLX_IPC_ATTACH + 1; op < PLX_IPC_OP_COUNT; op++)
+		if (op != PLX_IPC_ARENA_IMPORT)
+			assert_int_equal(
+				ask(fd, op, zeros, plx_ipc_request_bytes(op), NULL, 0, &reply),
+				PLX_STATE);
+	close(fd);
+	honest();
+}
+
+static void
+a_message_of_wrong_length_ends_the_channel(void **state)
+{
+	static const uint8_t zeros[PLX_IPC_BODY_MAX];
+	struct plx_ipc_message reply;
+
+	(void)state;
+	for (uint32_t op = 0; op <= PLX_IPC_OP_COUNT; op++) {
+		size_t bytes = plx_ipc_request_bytes(op);
+		int fd = dial();
+
+		assert_int_equal(ask(fd, op, zeros, bytes + 1, NULL, 0, &reply), PLX_STATUS_COUNT);
+		close(fd);
+		fd = dial();
+		assert_int_equal(ask(fd, op, zeros, bytes == 0 ? 0 : bytes - 1, NULL, 0, &reply),
+				 PLX_STATUS_COUNT);
+		close(fd);
+	}
+	honest();
+}
+
+/* A seat that can make calls. */
+static int
+sit(void)
+{
+	const struct plx_ipc_nothing nothing = {0};
+	struct plx_ipc_message reply;
+	struct plx_ipc_segment segment;
+	int fd = dial();
+
+	assert_int_equal(introduce(fd, plx_version(), "a", &reply), PLX_OK);
+	assert_int_equal(ask(fd, PLX_IPC_SEGMENT_ADD, &nothing, sizeof(nothing), NULL, 0, &reply),
+			 PLX_OK);
+	segment.segment = ((const struct plx_ipc_segment_added *)(const void *)reply.body)->segment;
+	assert_int_equal(ask(fd, PLX_IPC_SEGMENT_READY, &segment, sizeof(segment), NULL, 0, &reply),
+			 PLX_OK);
+	assert_int_equal(ask(fd, PLX_IPC_OPEN, &nothing, sizeof(nothing), NULL, 0, &reply), PLX_OK);
+	return fd;
+}
+
+static enum plx_status
+import(int fd, int memory, uint64_t bytes)
+{
+	const struct plx_ipc_arena_import request = {.bytes = bytes};
+	struct plx_ipc_message reply;
+
+	return ask(fd, PLX_IPC_ARENA_IMPORT, &request, sizeof(request), &memory, 1, &reply);
+}
+
+static int
+memory_file(off_t bytes, int seals)
+{
+	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, bytes), 0);
+	assert_int_equal(fcntl(fd, F_ADD_SEALS, seals), 0);
+	return fd;
+}
+
+static void
+only_memory_of_a_fixed_size_is_mapped(void **state)
+{
+	const int fixed = F_SEAL_SHRINK | F_SEAL_GROW;
+	int fd = sit(), pipes[2], wrong[6], good;
+
+	(void)state;
+	assert_int_equal(pipe(pipes), 0);
+	wrong[0] = open("/dev/zero", O_RDWR);
+	wrong[1] = open("/proc/self/mem", O_RDWR);
+	wrong[2] = pipes[0];
+	wrong[3] = memory_file(BYTES, 0);
+	wrong[4] = memory_file(BYTES, F_SEAL_GROW);
+	wrong[5] = memory_file(2 * BYTES, fixed);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		assert_int_equal(import(fd, wrong[i], BYTES), PLX_INVALID);
+		close(wrong[i]);
+	}
+	close(pipes[1]);
+	good = memory_file(BYTES, fixed);
+	assert_int_equal(import(fd, good, BYTES), PLX_OK);
+	/* From now on no page can be taken out of it. */
+	assert_int_not_equal(fallocate(good, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096),
+			     0);
+	assert_int_not_equal(ftruncate(good, 0), 0);
+	assert_true(mmap(NULL, BYTES, PROT_WRITE, MAP_SHARED, good, 0) == MAP_FAILED);
+	close(good);
+	close(fd);
+	honest();
+}
+
+/* Objects of another seat, and none: every number near those that exist. */
+static void
+objects_of_others_are_none_of_its_own(void **state)
+{
+	struct plx_ipc_message reply;
+	struct side other;
+	int fd = sit();
+
+	(void)state;
+	side_open(&other, "a");
+	for (uint64_t index = 0; index < 64; index++) {
+		for (uint64_t generation = 0; generation < 4; generation++) {
+			const struct plx_ipc_object object = {{generation << 32 | index}};
+			static const enum plx_ipc_op ops[] = {
+				PLX_IPC_DESTROY,    PLX_IPC_QP_QUERY,    PLX_IPC_QP_FLUSH,
+				PLX_IPC_DISCONNECT, PLX_IPC_QP_COUNTERS, PLX_IPC_MW_CREATE,
+				PLX_IPC_BARRIER,
+			};
+
+			for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
+				assert_int_equal(
+					ask(fd, ops[i], &object, sizeof(object), NULL, 0, &reply),
+					PLX_NO_KEY);
+		}
+	}
+	side_close(&other);
+	close(fd);
+	honest();
+}
+
+static void
+random_requests_change_nothing_of_others(void **state)
+{
+	uint64_t n = rounds(MESSAGES), seed = 1;
+	struct plx_ipc_message reply;
+	uint8_t body[PLX_IPC_BODY_MAX];
+	struct side a, b;
+	int fd = sit();
+
+	(void)state;
+	side_open(&a, "a");
+	side_open(&b, "b");
+	join(&a, &b);
+	for (uint64_t i = 0; i < n; i++) {
+		uint32_t op;
+
+		seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+		op = PLX_IPC_ATTACH + 1 + (uint32_t)((seed >> 33) % (PLX_IPC_OP_COUNT - 2));
+		/* neither waits for the network, nor needs a descriptor */
+		if (op == PLX_IPC_ARENA_IMPORT || op == PLX_IPC_RUNNING ||
+		    op == PLX_IPC_MR_DEREGISTER || op == PLX_IPC_CLOSE)
+			continue;
+		for (size_t at = 0; at < plx_ipc_request_bytes(op); at += 8) {
+			uint64_t word;
+
+			seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+			/* numbers that may exist, small ones, and any */
+			word = seed >> 62 == 0   ? seed
+			       : seed >> 62 == 1 ? (seed >> 20) % 8
+						 : UINT64_C(1) << 32 | (seed >> 20) % 16;
+			memcpy(body + at, &word, 8);
+		}
+		if (ask(fd, op, body, plx_ipc_request_bytes(op), NULL, 0, &reply) ==
+		    PLX_STATUS_COUNT)
+			fail_msg("the host hung up after %s", plx_ipc_op_name(op));
+		if (i % 256 == 0)
+			write_one(&a, &b, (uint8_t)(i / 256));
+	}
+	write_one(&a, &b, 1);
+	side_close(&b);
+	side_close(&a);
+	close(fd);
+	honest();
+}
+
+/* ---- programs that write anything to what they share ---- */
+
+static void
+scribble(uint64_t seed)
+{
+	struct side a, b;
+	struct plx_sge sge;
+	volatile uint64_t *at[6];
+	size_t words[6];
+
+	side_open(&a, "a");
+	side_open(&b, "b");
+	join(&a, &b);
+	sge = (struct plx_sge){(uintptr_t)a.memory, 100, plx_mr_key(a.mr)};
+	at[0] = (void *)a.qp->sq.front;
+	words[0] = (sizeof(struct sq_front) + 16 * 1024) / 8;
+	at[1] = (void *)a.qp->rq.front;
+	words[1] = 1024 / 8;
+	at[2] = (void *)a.cq->front;
+	words[2] = 2048 / 8;
+	at[3] = (void *)a.adapter->engine[0].doorbells;
+	words[3] = sizeof(struct seat_front) / 8;
+	at[4] = (void *)a.adapter->engine[0].async_events.ring;
+	words[4] = 1024 / 8;
+	at[5] = (void *)b.qp->sq.front;
+	words[5] = sizeof(struct sq_front) / 8;
+	for (;;) {
+		uint32_t i;
+
+		seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+		i = (uint32_t)((seed >> 33) % 6);
+		at[i][(seed >> 8) % words[i]] = seed >> 61 == 0 ? seed >> 40 : seed;
+		if (seed >> 60 != 0)
+			continue;
+		/* it also works, as far as it can */
+		a.qp->sq.front->producer.locked = false;
+		(void)!plx_post_one(a.qp, PLX_WR(PLX_WR_WRITE, 0), 1, &sge, (uintptr_t)b.memory,
+				    plx_mr_key(b.mr));
+	}
+}
+
+static void
+scribblers_hurt_themselves_alone(void **state)
+{
+	struct side a, b;
+
+	(void)state;
+	side_open(&a, "a");
+	side_open(&b, "b");
+	join(&a, &b);
+	for (unsigned i = 0; i < SCRIBBLERS; i++) {
+		pid_t pid = fork();
+		uint64_t until;
+		int status;
+
+		if (pid == 0) {
+			alarm(30);
+			/* It may stumble over what it writes itself. */
+			signal(SIGSEGV, SIG_DFL);
+			signal(SIGABRT, SIG_DFL);
+			fclose(stderr);
+			scribble(i + 1);
+			_exit(0);
+		}
+		until = test_ns() + SCRIBBLE_MS * PLX_MSEC;
+		while (test_ns() < until)
+			write_one(&a, &b, (uint8_t)i);
+		kill(pid, SIGKILL);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+	}
+	side_close(&b);
+	side_close(&a);
+	honest();
+}
+
+/* ---- forks and many opens ---- */
+
+static void
+a_forked_child_has_no_seat(void **state)
+{
+	struct side a;
+	pid_t pid;
+	int status;
+
+	(void)state;
+	side_open(&a, "a");
+	pid = fork();
+	if (pid == 0) {
+		struct plx_qp_info info;
+		struct plx_pd *pd;
+
+		alarm(30);
+		if (plx_qp_query(a.qp, &info) != PLX_GONE ||
+		    plx_pd_create(a.adapter, &pd) != PLX_GONE ||
+		    plx_adapter_is_running(a.adapter, 0))
+			_exit(1);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_true(plx_adapter_is_running(a.adapter, 5000));
+	side_close(&a);
+	honest();
+}
+
+static void
+any_number_of_programs_come_and_go(void **state)
+{
+	uint64_t n = rounds(OPENS);
+
+	(void)state;
+	for (uint64_t i = 0; i < n; i++) {
+		int fd = i % 3 == 0 ? dial() : sit();
+
+		close(fd);
+	}
+	honest();
+}
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	return host_process_begin(&host) ? 0 : -1;
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	return host_process_end(&host) ? 0 : -1;
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(another_version_and_another_adapter_are_refused),
+		cmocka_unit_test(no_call_comes_before_the_introduction),
+		cmocka_unit_test(a_message_of_wrong_length_ends_the_channel),
+		cmocka_unit_test(only_memory_of_a_fixed_size_is_mapped),
+		cmocka_unit_test(objects_of_others_are_none_of_its_own),
+		cmocka_unit_test(random_requests_change_nothing_of_others),
+		cmocka_unit_test(scribblers_hurt_themselves_alone),
+		cmocka_unit_test(a_forked_child_has_no_seat),
+		cmocka_unit_test(any_number_of_programs_come_and_go),
+	};
+
+	host_process_fork(&host, offered);
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
