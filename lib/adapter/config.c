@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "adapter.h"
@@ -33,6 +34,7 @@ static const struct settings_choice idles[] = {
  * the file. */
 const struct settings_field settings_fields[] = {
 	{"name", SETTINGS_NAME, 0, 0, 0, 0, NULL},
+	{"host", SETTINGS_STRING, OFFSET(host), SIZE(host), 0, 0, NULL},
 	{"device", SETTINGS_STRING, OFFSET(device), SIZE(device), 0, 0, NULL},
 	{"address", SETTINGS_ADDRESSES, 0, 0, 0, 0, NULL},
 	{"routes", SETTINGS_ROUTES, 0, 0, 0, 0, NULL},
@@ -112,14 +114,17 @@ read_field(const struct settings_place *at, const struct settings_field *field,
 static enum plx_status
 read_setting(const struct settings_place *at, struct settings_section *section)
 {
-	const char *names[PLX_COUNT_OF(settings_fields)];
+	const char *names[PLX_COUNT_OF(settings_fields) + SETTINGS_RIGHTS_MAX];
+	enum plx_status status;
 
 	for (uint32_t i = 0; i < settings_field_count; i++) {
 		names[i] = settings_fields[i].name;
 		if (strcmp(config_setting_name(at->setting), names[i]) == 0)
 			return read_field(at, &settings_fields[i], section);
 	}
-	return settings_unknown(at, names, settings_field_count);
+	if (settings_read_right(at, &section->rights, &status))
+		return status;
+	return settings_unknown(at, names, settings_right_names(names, settings_field_count));
 }
 
 /* Give the adapter its default, unless it has an interface index. No two adapters have the same. */
@@ -128,7 +133,7 @@ settle_interface_index(const struct settings_place *at, const struct settings *f
 		       struct settings_section *section)
 {
 	const config_setting_t *own = config_setting_get_member(at->setting, "interface_index");
-	struct settings_place guilty = {at->path, own ? own : at->setting, at->why};
+	struct settings_place guilty = {at->path, own ? own : at->setting, at->mistakes};
 
 	if (!own)
 		section->options.interface_index = PLX_INTERFACE_FIRST + file->sections;
@@ -140,26 +145,41 @@ settle_interface_index(const struct settings_place *at, const struct settings *f
 	return PLX_OK;
 }
 
+/* The network namespace of this process; {0, 0}: without /proc nobody knows. */
+static struct plx_host_namespace
+own_namespace(void)
+{
+	struct stat found;
+
+	if (stat("/proc/self/ns/net", &found) != 0)
+		return (struct plx_host_namespace){0, 0};
+	return (struct plx_host_namespace){found.st_dev, found.st_ino};
+}
+
 /* Read one { ... } of adapters. */
 static enum plx_status
 read_section(const struct settings_place *at, struct settings *file)
 {
 	struct settings_section *section = &file->section[file->sections];
 	int n = config_setting_length(at->setting);
+	uint32_t route, before = at->mistakes->count;
 	struct plx_why detail = {""};
-	uint32_t route;
 
+	memset(section, 0, sizeof(*section));
 	if (!config_setting_is_group(at->setting))
 		return settings_wrong(at, "an adapter is not a group of settings in braces");
 	plx_adapter_options_init(&section->options);
+	plx_host_rights_init(&section->rights, geteuid(), own_namespace(), at->path);
 	for (int i = 0; i < n; i++) {
 		struct settings_place inner = {
-			at->path, config_setting_get_elem(at->setting, (unsigned)i), at->why};
+			at->path, config_setting_get_elem(at->setting, (unsigned)i), at->mistakes};
 		enum plx_status status = read_setting(&inner, section);
 
-		if (status != PLX_OK)
+		if (settings_ends(at, status))
 			return status;
 	}
+	if (at->mistakes->count != before)
+		return PLX_CONFIG;
 	if (!*section->name)
 		return settings_wrong(at, "the adapter has no name; add name = \"plx0\";");
 	for (uint32_t i = 0; i < file->sections; i++)
@@ -170,11 +190,13 @@ read_section(const struct settings_place *at, struct settings *file)
 		return PLX_CONFIG;
 	if (adapter_options_check(&section->options, &route, &detail) != PLX_OK) {
 		struct settings_place guilty = {at->path, settings_find_route(at->setting, route),
-						at->why};
+						at->mistakes};
 
 		return settings_wrong(&guilty, "adapter \"%s\": %.180s", section->name,
 				      detail.text);
 	}
+	if (file->is_hosts && settings_check_hosted(at, section) != PLX_OK)
+		return PLX_CONFIG;
 	file->sections++;
 	return PLX_OK;
 }
@@ -190,10 +212,10 @@ read_adapters(const struct settings_place *at, struct settings *file)
 			PLX_ADAPTERS_MAX);
 	for (int i = 0; i < n; i++) {
 		struct settings_place inner = {
-			at->path, config_setting_get_elem(at->setting, (unsigned)i), at->why};
+			at->path, config_setting_get_elem(at->setting, (unsigned)i), at->mistakes};
 		enum plx_status status = read_section(&inner, file);
 
-		if (status != PLX_OK)
+		if (settings_ends(at, status))
 			return status;
 	}
 	return PLX_OK;
@@ -233,23 +255,28 @@ read_eal(const struct settings_place *at, struct settings *file)
 
 static enum plx_status
 read_root(const char *path, const config_setting_t *root, struct settings *file,
-	  struct plx_why *why)
+	  struct settings_mistakes *mistakes)
 {
-	static const char *const names[] = {"eal", "adapters"};
+	static const char *const names[] = {"eal", "daemon", "adapters"};
 	enum plx_status status = PLX_OK;
 
-	for (int i = 0; i < config_setting_length(root) && status == PLX_OK; i++) {
-		struct settings_place at = {path, config_setting_get_elem(root, (unsigned)i), why};
+	for (int i = 0; i < config_setting_length(root); i++) {
+		struct settings_place at = {path, config_setting_get_elem(root, (unsigned)i),
+					    mistakes};
 		const char *name = config_setting_name(at.setting);
 
 		if (strcmp(name, "eal") == 0)
 			status = read_eal(&at, file);
+		else if (strcmp(name, "daemon") == 0)
+			status = settings_read_daemon(&at, &file->daemon);
 		else if (strcmp(name, "adapters") == 0)
 			status = read_adapters(&at, file);
 		else
 			status = settings_unknown(&at, names, PLX_COUNT_OF(names));
+		if (settings_ends(&at, status))
+			return status;
 	}
-	return status;
+	return mistakes->count ? PLX_CONFIG : PLX_OK;
 }
 
 /* Find the file; NULL: there is none. A file named by POLLUX_CONFIG must exist. The current
@@ -264,31 +291,47 @@ find_file(void)
 	return access(SETTINGS_SYSTEM_FILE, F_OK) == 0 ? SETTINGS_SYSTEM_FILE : NULL;
 }
 
-enum plx_status
-settings_read(struct settings *file, struct plx_why *why)
+/* The rest of the file is empty. */
+static enum plx_status
+read_file(struct settings *file, const char *path, struct settings_mistakes *mistakes)
 {
-	const char *path = find_file();
 	enum plx_status status = PLX_CONFIG;
 	struct plx_files_why detail;
+	struct plx_why sentence;
 	config_t config;
 	char *text;
 
-	memset(file, 0, sizeof(*file));
-	if (!path)
-		return PLX_OK;
 	snprintf(file->path, sizeof(file->path), "%s", path);
 	text = plx_files_config(path, &detail);
-	if (!text) {
-		plx_why_set(why, "%s", detail.text);
-		return PLX_CONFIG;
-	}
+	if (!text)
+		return settings_mistake(mistakes, detail.text);
 	config_init(&config);
-	if (config_read_string(&config, text))
-		status = read_root(path, config_root_setting(&config), file, why);
-	else
-		plx_why_set(why, "%s:%d: %s", path, config_error_line(&config),
+	if (config_read_string(&config, text)) {
+		status = read_root(path, config_root_setting(&config), file, mistakes);
+	} else {
+		plx_why_set(&sentence, "%s:%d: %s", path, config_error_line(&config),
 			    config_error_text(&config));
+		settings_mistake(mistakes, sentence.text);
+	}
 	config_destroy(&config);
 	free(text);
 	return status;
+}
+
+enum plx_status
+settings_read(struct settings *file, struct plx_why *why)
+{
+	struct settings_mistakes mistakes = {.why = why};
+	const char *path = find_file();
+
+	memset(file, 0, sizeof(*file));
+	return path ? read_file(file, path, &mistakes) : PLX_OK;
+}
+
+enum plx_status
+settings_read_hosts(struct settings *file, const char *path, struct settings_mistakes *mistakes)
+{
+	memset(file, 0, sizeof(*file));
+	file->is_hosts = true;
+	return read_file(file, path, mistakes);
 }

@@ -145,7 +145,7 @@ settings_read_routes(const struct settings_place *at, bool is_gateway,
 	}
 	for (int i = 0; i < n && status == PLX_OK; i++) {
 		struct settings_place inner = {
-			at->path, config_setting_get_elem(at->setting, (unsigned)i), at->why};
+			at->path, config_setting_get_elem(at->setting, (unsigned)i), at->mistakes};
 
 		status = read_route(&inner, config_setting_get_string(inner.setting), is_gateway,
 				    options);

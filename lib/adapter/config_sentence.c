@@ -15,16 +15,34 @@ enum {
 };
 
 enum plx_status
+settings_mistake(struct settings_mistakes *mistakes, const char *sentence)
+{
+	if (mistakes->count++ == 0)
+		plx_why_set(mistakes->why, "%s", sentence);
+	if (mistakes->tell)
+		mistakes->tell(mistakes->context, sentence);
+	return PLX_CONFIG;
+}
+
+bool
+settings_ends(const struct settings_place *at, enum plx_status status)
+{
+	return status != PLX_OK && !at->mistakes->tell;
+}
+
+enum plx_status
 settings_wrong(const struct settings_place *at, const char *format, ...)
 {
-	char text[sizeof(at->why->text)];
+	struct plx_why sentence;
+	char text[sizeof(sentence.text)];
 	va_list list;
 
 	va_start(list, format);
 	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
-	plx_why_set(at->why, "%s:%u: %s", at->path, config_setting_source_line(at->setting), text);
-	return PLX_CONFIG;
+	plx_why_set(&sentence, "%s:%u: %s", at->path, config_setting_source_line(at->setting),
+		    text);
+	return settings_mistake(at->mistakes, sentence.text);
 }
 
 static uint32_t

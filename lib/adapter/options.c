@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The options of an adapter: defaults, ranges, and reading them by name from the file.
- * It keeps nothing and starts nothing. Start with plx_adapter_options_load().
+ * The options of an adapter: defaults and ranges. It keeps nothing and starts nothing. Start with
+ * adapter_options_check().
  */
 #include <ctype.h>
 #include <errno.h>
@@ -262,6 +262,27 @@ check_string(const struct settings_field *field, const struct plx_adapter_option
 	return PLX_INVALID;
 }
 
+/* What the host decides is not looked at. */
+static enum plx_status
+check_host(const struct plx_adapter_options *options, struct plx_why *why)
+{
+	if (*options->host != '/') {
+		plx_why_set(why,
+			    "host = \"%.60s\" is not the absolute path of a socket, such as "
+			    "\"/run/pollux/polluxd.sock\"",
+			    options->host);
+		return PLX_INVALID;
+	}
+	if (options->mode == PLX_MODE_INLINE) {
+		plx_why_set(why,
+			    "host = \"%.60s\" has no meaning with mode = \"inline\", since its "
+			    "worker polls; leave one of them out",
+			    options->host);
+		return PLX_INVALID;
+	}
+	return PLX_OK;
+}
+
 enum plx_status
 adapter_options_check(const struct plx_adapter_options *options, uint32_t *route,
 		      struct plx_why *why)
@@ -284,6 +305,8 @@ adapter_options_check(const struct plx_adapter_options *options, uint32_t *route
 	}
 	if (status != PLX_OK)
 		return status;
+	if (*options->host)
+		return check_host(options, why);
 	if (!*options->device) {
 		plx_why_set(why,
 			    "device is empty; it names a port, such as \"net_tap0,iface=plx0\" "
@@ -299,76 +322,4 @@ adapter_options_check(const struct plx_adapter_options *options, uint32_t *route
 	}
 	status = check_addresses(options, why);
 	return status == PLX_OK ? check_routes(options, route, why) : status;
-}
-
-/* ---- from the file ---- */
-
-static enum plx_status
-not_in_file(const char *adapter, const struct settings *file, struct plx_why *why)
-{
-	char names[160] = "none";
-	size_t used = 0;
-
-	if (!*file->path) {
-		plx_why_set(why,
-			    "adapter \"%.40s\" needs a configuration file: POLLUX_CONFIG is not "
-			    "set, and " SETTINGS_SYSTEM_FILE " is not there%s",
-			    adapter,
-			    access("pollux.conf", F_OK) == 0
-				    ? "; ./pollux.conf is read with POLLUX_CONFIG=./pollux.conf"
-				    : "");
-		return PLX_CONFIG;
-	}
-	for (uint32_t i = 0; i < file->sections && used < sizeof(names) - 1; i++) {
-		snprintf(names + used, sizeof(names) - used, "%s\"%s\"", i ? ", " : "",
-			 file->section[i].name);
-		used = strlen(names);
-	}
-	plx_why_set(why, "%s: there is no adapter \"%.40s\"; there are: %s", file->path, adapter,
-		    names);
-	return PLX_CONFIG;
-}
-
-enum plx_status
-plx_adapter_options_load(const char *adapter, struct plx_adapter_options *options,
-			 struct plx_why *why)
-{
-	struct settings *file = malloc(sizeof(*file));
-	enum plx_status status = PLX_NO_MEMORY;
-
-	if (!file) {
-		plx_why_set(why, "there is no memory to read the configuration file");
-		return PLX_NO_MEMORY;
-	}
-	status = settings_read(file, why);
-	for (uint32_t i = 0; i < file->sections && status == PLX_OK; i++) {
-		if (strcmp(file->section[i].name, adapter) == 0) {
-			*options = file->section[i].options;
-			free(file);
-			return PLX_OK;
-		}
-	}
-	if (status == PLX_OK)
-		status = not_in_file(adapter, file, why);
-	free(file);
-	return status;
-}
-
-int
-plx_adapter_list(char (*names)[PLX_ADAPTER_NAME_MAX + 1], uint32_t n, struct plx_why *why)
-{
-	struct settings *file = malloc(sizeof(*file));
-	int found = -1;
-
-	if (!file) {
-		plx_why_set(why, "there is no memory to read the configuration file");
-		return -1;
-	}
-	if (settings_read(file, why) == PLX_OK) {
-		found = (int)file->sections;
-		for (uint32_t i = 0; i < file->sections && i < n; i++)
-			memcpy(names[i], file->section[i].name, sizeof(names[i]));
-	}
-	free(file);
-	return found;
 }

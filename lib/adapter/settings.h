@@ -7,7 +7,7 @@
 #ifndef PLX_SETTINGS_H
 #define PLX_SETTINGS_H
 
-#include "plx_adapter.h"
+#include "plx_host_config.h"
 
 enum {
 	SETTINGS_CORE_MAX = 1023,
@@ -17,6 +17,7 @@ enum {
 	SETTINGS_DISCONNECT_GRACE_MAX = 60000,
 	SETTINGS_PATH_MAX = 200,
 	SETTINGS_EAL_MAX = 1024,
+	SETTINGS_RIGHTS_MAX = 16, /* settings of the rights of programs */
 };
 
 #define SETTINGS_SYSTEM_FILE "/etc/pollux/pollux.conf"
@@ -57,18 +58,35 @@ long long settings_field_get(const struct settings_field *field, const void *opt
 struct settings_section {
 	char name[PLX_ADAPTER_NAME_MAX + 1];
 	struct plx_adapter_options options;
+	struct plx_host_rights rights;
+};
+
+/* The daemon's own section. */
+struct settings_daemon {
+	char socket[PLX_HOST_SOCKET_MAX]; /* "": the default */
+	uint32_t mode, group;             /* mode 0: the default */
+	bool has_group;
 };
 
 struct settings {
 	char path[SETTINGS_PATH_MAX]; /* "" if there is no file */
 	char eal[SETTINGS_EAL_MAX];
 	uint32_t sections;
+	bool is_hosts; /* of a host, for which more is wrong */
+	struct settings_daemon daemon;
 	struct settings_section section[PLX_ADAPTERS_MAX];
 };
+
+struct settings_mistakes;
 
 /** Read and check the whole file. A missing file is not an error: path is then "".
  * Errors: CONFIG */
 enum plx_status settings_read(struct settings *file, struct plx_why *why) PLX_MUST_CHECK;
+
+/** Read and check the file of a host.
+ * Errors: CONFIG */
+enum plx_status settings_read_hosts(struct settings *file, const char *path,
+				    struct settings_mistakes *mistakes) PLX_MUST_CHECK;
 
 /** Check options: values in range, at least one address, ...
  * @param route [out] if refused: the index of the invalid route; UINT32_MAX: the error is

@@ -42,6 +42,9 @@ enum plx_mode {
 
 /* How to open an adapter: one section of the configuration file. */
 struct plx_adapter_options {
+	/* path of the socket of a host (polluxd) that owns the adapter; device, addresses and all
+	 * else but the name are then the host's. Empty: this program opens the device itself */
+	char host[108];
 	char device[256]; /* "net_wire0,end=0", "net_tap0,iface=plx0", "0000:3b:00.0" */
 	struct {
 		struct plx_ip ip;

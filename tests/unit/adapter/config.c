@@ -89,9 +89,10 @@ the_shipped_file_is_right(void **state)
 	(void)state;
 	copy_shipped();
 	setenv("POLLUX_CONFIG", "shipped.conf", 1);
-	assert_int_equal(plx_adapter_list(names, 4, &why), 2);
+	assert_int_equal(plx_adapter_list(names, 4, &why), 3);
 	assert_string_equal(names[0], "plx0");
 	assert_string_equal(names[1], "plx1");
+	assert_string_equal(names[2], "plx2");
 	assert_int_equal(plx_adapter_options_load("plx0", &options, &why), PLX_OK);
 	assert_string_equal(options.device, "net_wire0,end=0");
 	assert_int_equal(options.addresses, 2);
@@ -137,6 +138,7 @@ the_shipped_file_explains_every_setting(void **state)
 {
 	static const char *const settings[] = {"eal",
 					       "name",
+					       "host",
 					       "device",
 					       "address",
 					       "routes",

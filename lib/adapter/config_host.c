@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The configuration of a host: its socket, and what an adapter must be that it lends to programs.
+ * Start with plx_host_config_read().
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+
+enum {
+	MODE_DEFAULT = 0666, /* rights are judged when a program attaches, which then learns why */
+	MODE_LEAST = 0600,
+	MODE_MOST = 0777,
+};
+
+#define SOCKET_DEFAULT "/run/pollux/polluxd.sock"
+
+/* ---- the section of the daemon ---- */
+
+static enum plx_status
+read_socket(const struct settings_place *at, struct settings_daemon *daemon)
+{
+	static const struct settings_field field = {
+		"socket", SETTINGS_STRING, 0, sizeof(daemon->socket), 0, 0, NULL};
+	const char *value = config_setting_get_string(at->setting);
+
+	if (value && *value && *value != '/')
+		return settings_wrong(at,
+				      "socket = \"%.40s\" is not an absolute path, such as "
+				      "\"" SOCKET_DEFAULT "\"",
+				      value);
+	return settings_read_string(at, &field, daemon->socket);
+}
+
+/* libconfig has no octal numbers, so the mode is a string. */
+static enum plx_status
+read_mode(const struct settings_place *at, struct settings_daemon *daemon)
+{
+	const char *value = config_setting_get_string(at->setting);
+	char *end = NULL;
+	unsigned long mode = 0;
+
+	if (value && *value >= '0' && *value <= '7')
+		mode = strtoul(value, &end, 8);
+	if (!end || *end || mode < MODE_LEAST || mode > MODE_MOST)
+		return settings_wrong(at,
+				      "mode = \"%.20s\" is not the mode of a file in octal digits, "
+				      "0%o to 0%o, such as \"0660\"",
+				      value ? value : "?", MODE_LEAST, MODE_MOST);
+	daemon->mode = (uint32_t)mode;
+	return PLX_OK;
+}
+
+static enum plx_status
+read_group(const struct settings_place *at, struct settings_daemon *daemon)
+{
+	enum plx_status status =
+		settings_find_id(at, SETTINGS_GROUP_ID, at->setting, &daemon->group);
+
+	daemon->has_group = status == PLX_OK;
+	return status;
+}
+
+enum plx_status
+settings_read_daemon(const struct settings_place *at, struct settings_daemon *daemon)
+{
+	static const struct {
+		const char *name;
+		enum plx_status (*read)(const struct settings_place *at,
+					struct settings_daemon *daemon);
+	} rows[] = {{"socket", read_socket}, {"mode", read_mode}, {"group", read_group}};
+	const char *names[PLX_COUNT_OF(rows)];
+	enum plx_status status = PLX_OK;
+
+	if (!config_setting_is_group(at->setting))
+		return settings_wrong(at, "daemon is not a group of settings in braces");
+	for (uint32_t i = 0; i < PLX_COUNT_OF(rows); i++)
+		names[i] = rows[i].name;
+	for (int i = 0; i < config_setting_length(at->setting); i++) {
+		struct settings_place inner = {
+			at->path, config_setting_get_elem(at->setting, (unsigned)i), at->mistakes};
+		uint32_t row = 0;
+
+		while (row < PLX_COUNT_OF(rows) &&
+		       strcmp(config_setting_name(inner.setting), names[row]) != 0)
+			row++;
+		status = row < PLX_COUNT_OF(rows)
+				 ? rows[row].read(&inner, daemon)
+				 : settings_unknown(&inner, names, PLX_COUNT_OF(rows));
+		if (settings_ends(at, status))
+			return status;
+	}
+	return PLX_OK;
+}
+
+/* ---- its adapters ---- */
+
+/* The setting, or else its section. */
+static struct settings_place
+place_of(const struct settings_place *at, const char *name)
+{
+	const config_setting_t *setting = config_setting_get_member(at->setting, name);
+
+	return (struct settings_place){at->path, setting ? setting : at->setting, at->mistakes};
+}
+
+enum plx_status
+settings_check_hosted(const struct settings_place *at, const struct settings_section *section)
+{
+	struct settings_place host = place_of(at, "host"), mode = place_of(at, "mode");
+	enum plx_status status = PLX_OK;
+
+	if (*section->options.host)
+		status = settings_wrong(&host,
+					"adapter \"%s\": host is for programs that attach; polluxd "
+					"owns the device: leave host out, and name the device",
+					section->name);
+	if (section->options.mode == PLX_MODE_INLINE)
+		status = settings_wrong(&mode,
+					"adapter \"%s\": mode = \"inline\" is for programs that "
+					"poll themselves; polluxd needs \"worker\"",
+					section->name);
+	return status;
+}
+
+static void
+convert(const struct settings *file, struct plx_host_config *config)
+{
+	const struct settings_daemon *daemon = &file->daemon;
+
+	memset(config, 0, sizeof(*config));
+	snprintf(config->socket, sizeof(config->socket), "%s",
+		 *daemon->socket ? daemon->socket : SOCKET_DEFAULT);
+	config->mode = daemon->mode ? daemon->mode : MODE_DEFAULT;
+	config->group = daemon->group;
+	config->has_group = daemon->has_group;
+	config->adapters = file->sections;
+	for (uint32_t i = 0; i < file->sections; i++) {
+		memcpy(config->adapter[i].name, file->section[i].name,
+		       sizeof(config->adapter[i].name));
+		config->adapter[i].options = file->section[i].options;
+		config->adapter[i].rights = file->section[i].rights;
+	}
+}
+
+enum plx_status
+plx_host_config_read(const char *path, struct plx_host_config *config,
+		     void (*tell)(void *context, const char *mistake), void *context,
+		     struct plx_why *why)
+{
+	struct settings_mistakes mistakes = {.why = why, .tell = tell, .context = context};
+	struct settings *file = malloc(sizeof(*file));
+	struct plx_why sentence;
+	enum plx_status status;
+
+	if (!file) {
+		plx_why_set(why, "there is no memory to read the configuration file");
+		return PLX_NO_MEMORY;
+	}
+	status = settings_read_hosts(file, path, &mistakes);
+	if (status == PLX_OK && file->sections == 0) {
+		plx_why_set(&sentence, "%s: there is no adapter; a host needs one in adapters",
+			    path);
+		status = settings_mistake(&mistakes, sentence.text);
+	}
+	if (status == PLX_OK)
+		convert(file, config);
+	free(file);
+	return status;
+}
