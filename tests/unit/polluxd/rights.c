@@ -311,6 +311,33 @@ the_manager_is_told_by_path_or_name(void **state)
 	hear(path, (socklen_t)strlen(abstract), abstract);
 }
 
+/* ---- the log ---- */
+
+/* A program chooses its name, and a terminal obeys what it prints. */
+static void
+a_line_is_one_line_of_text(void **state)
+{
+	int pipe_fds[2], saved = dup(STDERR_FILENO);
+	char text[2048] = "", longest[4096];
+	ssize_t n;
+
+	(void)state;
+	memset(longest, 'x', sizeof(longest));
+	longest[sizeof(longest) - 1] = '\0';
+	assert_int_equal(pipe(pipe_fds), 0);
+	assert_int_equal(dup2(pipe_fds[1], STDERR_FILENO), STDERR_FILENO);
+	polluxd_log(NULL, "user 7 (b\x1b[2J\nob\x7f) \xc3\xa4");
+	polluxd_log(NULL, longest);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	n = read(pipe_fds[0], text, sizeof(text) - 1);
+	close(pipe_fds[0]);
+	close(pipe_fds[1]);
+	assert_ptr_equal(strstr(text, "polluxd: user 7 (b?[2J?ob?) \xc3\xa4\npolluxd: xxx"), text);
+	assert_true(n > 1000 && n < 1100);
+	assert_int_equal(text[n - 1], '\n');
+}
+
 int
 main(void)
 {
@@ -321,6 +348,7 @@ main(void)
 		cmocka_unit_test(a_group_that_is_not_ones_own_is_refused),
 		cmocka_unit_test(what_a_daemon_never_does_ends_it),
 		cmocka_unit_test(the_manager_is_told_by_path_or_name),
+		cmocka_unit_test(a_line_is_one_line_of_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
