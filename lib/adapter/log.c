@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Log lines for operators: why a queue pair failed. The thread that fetches the event writes them,
- * never an engine's thread. At most PLX_LOG_LINES_PER_S are written, since a peer can make many
- * queue pairs fail. Start with plx_log_async_event().
+ * Log lines for operators: why a queue pair failed, who was refused. The thread that fetches the
+ * event writes them, never an engine's thread. At most PLX_LOG_LINES_PER_S are written, since a
+ * peer can make many queue pairs fail. Start with plx_log_async_event().
  */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -96,19 +97,28 @@ write_line(void (*write)(void *context, const char *line), const char *line)
 }
 
 void
-plx_log_async_event(const char *adapter, const struct plx_async_event *event)
+plx_log_line(const char *format, ...)
 {
-	char text[PLX_ASYNC_EVENT_TEXT_BYTES], line[LINE_BYTES];
 	void (*write)(void *context, const char *line);
+	char line[LINE_BYTES];
+	va_list arguments;
 
+	va_start(arguments, format);
+	vsnprintf(line, sizeof(line), format, arguments);
+	va_end(arguments);
 	pthread_mutex_lock(&sink.lock);
 	write = sink.write;
 	if (write == NULL && secure_getenv("POLLUX_LOG") != NULL)
 		write = to_stderr;
-	if (write != NULL && may_write()) {
-		snprintf(line, sizeof(line), "%s: %s", adapter,
-			 plx_async_event_text(event, text, sizeof(text)));
+	if (write != NULL && may_write())
 		write_line(write, line);
-	}
 	pthread_mutex_unlock(&sink.lock);
+}
+
+void
+plx_log_async_event(const char *adapter, const struct plx_async_event *event)
+{
+	char text[PLX_ASYNC_EVENT_TEXT_BYTES];
+
+	plx_log_line("%s: %s", adapter, plx_async_event_text(event, text, sizeof(text)));
 }

@@ -53,7 +53,8 @@ struct view {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct plx_list blocks = {&blocks, &blocks};
-static uint64_t serials; /* given so far */
+static uint64_t serials;     /* given so far */
+static atomic_bool attaches; /* the program has attached to a host */
 
 /* ---- allocating ---- */
 
@@ -103,7 +104,13 @@ populate(void *memory, size_t bytes)
 static bool
 is_for_hosts(void)
 {
-	return secure_getenv("POLLUX_HOST") != NULL;
+	return atomic_load(&attaches) || secure_getenv("POLLUX_HOST") != NULL;
+}
+
+void
+plx_mem_share(void)
+{
+	atomic_store(&attaches, true);
 }
 
 /* A file without a name, of a fixed size. -1: the system has none */

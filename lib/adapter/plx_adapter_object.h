@@ -94,6 +94,8 @@ void plx_host_unmap_memory(struct host_adapter *adapter, void *memory, size_t le
  * Returns: false: none, or private memory, because the program does not attach to hosts
  */
 bool plx_mem_find_shared(const void *memory, size_t bytes, struct plx_shared *out);
+/** The program attaches to a host: memory that is allocated from now on can be shared with it. */
+void plx_mem_share(void);
 /** Is the memory of that serial number still allocated? */
 bool plx_mem_is_alive(uint64_t serial);
 
@@ -162,7 +164,9 @@ enum plx_status plx_engines_wait(struct host_adapter *adapter, uint64_t token,
 
 /* ---- text ---- */
 
-/** Log an event in one line, if the rate limit allows. */
+/** Log one line, if the rate limit allows. */
+void plx_log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/** Log an event in one line, likewise. */
 void plx_log_async_event(const char *adapter, const struct plx_async_event *event);
 
 /* The text of an address; "none" if there is none. */

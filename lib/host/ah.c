@@ -109,7 +109,7 @@ HOST_FN(host_ah_create)
 	if (ah == NULL)
 		return PLX_NO_MEMORY;
 	ah->domain = pd->domain;
-	status = host_enter(seat, &ah->object, HOST_AH);
+	status = host_enter(seat, &ah->object, HOST_AH, why);
 	if (status == PLX_OK) {
 		status = create(seat->adapter, ah, &request->options);
 		if (status != PLX_OK)

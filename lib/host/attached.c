@@ -104,9 +104,12 @@ HOST_FN(host_segment_add)
 			    SEGMENTS_MAX - 1);
 		return PLX_FULL;
 	}
-	status = segment_create(&seat->segment[i], seat->missing);
+	status = host_quota(seat, PLX_HOST_MEMORY, segment_bytes(seat->missing), why);
+	if (status == PLX_OK)
+		status = segment_create(&seat->segment[i], seat->missing);
 	if (status != PLX_OK)
 		return status;
+	seat->used[PLX_HOST_MEMORY] += seat->segment[i].bytes;
 	added->segment = i;
 	added->bytes = seat->segment[i].bytes;
 	added->fd = dup(seat->segment[i].fd);
@@ -141,10 +144,14 @@ HOST_FN(host_arena_import)
 			    SEGMENTS_MAX - 1);
 		return PLX_FULL;
 	}
-	status = segment_import(&seat->segment[i], request->fd, request->bytes, why);
+	status = host_quota(seat, PLX_HOST_MEMORY, request->bytes, why);
 	if (status == PLX_OK)
-		imported->segment = i;
-	return status;
+		status = segment_import(&seat->segment[i], request->fd, request->bytes, why);
+	if (status != PLX_OK)
+		return status;
+	seat->used[PLX_HOST_MEMORY] += request->bytes;
+	imported->segment = i;
+	return PLX_OK;
 }
 
 HOST_FN(host_arena_drop)
@@ -161,6 +168,7 @@ HOST_FN(host_arena_drop)
 		return PLX_INVALID;
 	if (segment->users > 0)
 		return PLX_BUSY;
+	seat->used[PLX_HOST_MEMORY] -= segment->bytes;
 	segment_destroy(segment);
 	return PLX_OK;
 }
@@ -220,7 +228,9 @@ host_seat_begin(struct host_seat *seat)
 }
 
 enum plx_status
-host_seat_attach(struct host_adapter *adapter, struct waker *waker, struct host_seat **out)
+host_seat_attach(struct host_adapter *adapter, struct waker *waker,
+		 const struct plx_host_rights *rights, const struct plx_host_who *who,
+		 struct host_seat **out)
 {
 	struct host_seat *seat = host_seat_alloc(adapter);
 
@@ -232,6 +242,10 @@ host_seat_attach(struct host_adapter *adapter, struct waker *waker, struct host_
 		return PLX_NO_MEMORY;
 	}
 	seat->foreign = true;
+	seat->rights = rights;
+	seat->who = *who;
+	seat->who.group = NULL; /* judged already; it is the caller's */
+	seat->who.groups = 0;
 	seat->waker = waker;
 	seat->memory =
 		(struct front_memory){.alloc = alloc_front, .free = free_front, .socket = -1};

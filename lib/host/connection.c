@@ -29,7 +29,7 @@ HOST_FN(host_channel_create)
 	if (channel != NULL)
 		status = plx_channel_back_create(seat->back[0], request->depth, &channel->back);
 	if (status == PLX_OK) {
-		status = host_enter(seat, &channel->object, HOST_CHANNEL);
+		status = host_enter(seat, &channel->object, HOST_CHANNEL, why);
 		if (status != PLX_OK)
 			PLX_ASSERT(plx_channel_back_destroy(channel->back) != PLX_BUSY);
 	}
@@ -128,6 +128,9 @@ HOST_FN(host_listen)
 
 	if (channel == NULL)
 		return PLX_NO_KEY;
+	if (status == PLX_OK && seat->foreign)
+		status = plx_host_may_listen(seat->rights, &seat->who, seat->adapter->info.name,
+					     request->port, why);
 	if (status != PLX_OK)
 		return status;
 	if (ud != NULL) {
@@ -138,7 +141,7 @@ HOST_FN(host_listen)
 	listener = calloc(1, sizeof(*listener));
 	if (listener == NULL)
 		return PLX_NO_MEMORY;
-	status = host_enter(seat, &listener->object, HOST_LISTENER);
+	status = host_enter(seat, &listener->object, HOST_LISTENER, why);
 	if (status == PLX_OK) {
 		status = plx_listener_back_create(channel->back, &listen, request->cookie,
 						  &listener->back);
@@ -184,7 +187,7 @@ HOST_FN(host_connector_create)
 	connector = calloc(1, sizeof(*connector));
 	if (connector == NULL)
 		return PLX_NO_MEMORY;
-	status = host_enter(seat, &connector->object, HOST_CONNECTOR);
+	status = host_enter(seat, &connector->object, HOST_CONNECTOR, why);
 	if (status == PLX_OK) {
 		status =
 			plx_connector_back_create(channel->back, request->cookie, &connector->back);

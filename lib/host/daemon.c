@@ -5,11 +5,15 @@
  * else's. Start with plx_host_start(), then serve().
  */
 #include <errno.h>
+#include <linux/nsfs.h>
 #include <poll.h>
+#include <pwd.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -35,6 +39,7 @@ enum {
 struct offer {
 	char name[PLX_ADAPTER_NAME_MAX + 1];
 	struct host_adapter *adapter;
+	struct plx_host_rights rights;
 };
 
 struct plx_host {
@@ -46,6 +51,7 @@ struct plx_host {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	uint32_t sessions;
+	struct plx_list seated; /* sessions that have a seat */
 	uint32_t offers;
 	struct offer offer[PLX_ADAPTERS_MAX];
 };
@@ -55,30 +61,136 @@ struct session {
 	struct plx_host *host;
 	int fd;
 	int pidfd; /* -1: the kernel has none */
-	struct ucred who;
-	struct host_seat *seat; /* NULL: not attached yet */
+	struct ucred peer;
+	struct plx_host_who who;
+	gid_t *groups;
+	struct offer *at;       /* NULL: not attached yet, */
+	struct host_seat *seat; /* likewise */
+	struct plx_list link;   /* in host->seated */
 	struct plx_ipc_message request, reply;
 };
 
 /* ---- one program ---- */
 
-static struct host_adapter *
+/* The lock is held. */
+static struct offer *
 find_offer(struct plx_host *host, const char *name)
 {
-	struct host_adapter *adapter = NULL;
-
-	pthread_mutex_lock(&host->lock);
 	for (uint32_t i = 0; i < host->offers; i++)
 		if (strcmp(host->offer[i].name, name) == 0)
-			adapter = host->offer[i].adapter;
+			return &host->offer[i];
+	return NULL;
+}
+
+/* The network namespace that a descriptor of the program's is of. {0, 0}: it is none's */
+static struct plx_host_namespace
+namespace_of(int fd)
+{
+	struct plx_host_namespace none = {0, 0};
+	struct stat status;
+
+	if (ioctl(fd, NS_GET_NSTYPE) != CLONE_NEWNET || fstat(fd, &status) != 0)
+		return none;
+	return (struct plx_host_namespace){status.st_dev, status.st_ino};
+}
+
+/* The supplementary groups of a program, when it connected. */
+static bool
+find_groups(struct session *session)
+{
+	socklen_t bytes = 0;
+
+	if (getsockopt(session->fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &bytes) == 0 || bytes == 0)
+		return true;
+	if (errno != ERANGE)
+		return false;
+	session->groups = malloc(bytes);
+	if (session->groups == NULL ||
+	    getsockopt(session->fd, SOL_SOCKET, SO_PEERGROUPS, session->groups, &bytes) != 0)
+		return false;
+	session->who.group = session->groups;
+	session->who.groups = (uint32_t)(bytes / sizeof(gid_t));
+	return true;
+}
+
+static void
+find_name(struct plx_host_who *who)
+{
+	struct passwd entry, *found;
+	char text[4096];
+
+	if (getpwuid_r(who->uid, &entry, text, sizeof(text), &found) == 0 && found != NULL)
+		snprintf(who->user, sizeof(who->user), "%s", entry.pw_name);
+}
+
+/* Who it is, as the kernel says. */
+static bool
+find_who(struct session *session, int net)
+{
+	struct plx_host_who *who = &session->who;
+
+	*who = (struct plx_host_who){.uid = session->peer.uid,
+				     .gid = session->peer.gid,
+				     .pid = session->peer.pid,
+				     .net = namespace_of(net)};
+	find_name(who);
+	return find_groups(session);
+}
+
+/* May it have a seat beside those that there are? The lock is held. */
+static enum plx_status
+judge(struct session *session, const struct offer *offer, struct plx_why *why)
+{
+	const struct plx_host_who *who = &session->who;
+	uint32_t seats = 0, of_user = 0;
+	struct plx_list *node, *after;
+	enum plx_status status = plx_host_may_sit(&offer->rights, who, offer->name, why);
+
+	plx_list_for_each (node, after, &session->host->seated) {
+		const struct session *other = plx_list_entry(node, struct session, link);
+
+		seats += other->at == offer;
+		of_user += other->at == offer && other->who.uid == who->uid;
+	}
+	if (status == PLX_OK)
+		status = plx_host_quota(&offer->rights, who, offer->name, PLX_HOST_SEATS, seats, 1,
+					why);
+	if (status == PLX_OK)
+		status = plx_host_quota(&offer->rights, who, offer->name, PLX_HOST_USER_SEATS,
+					of_user, 1, why);
+	return status;
+}
+
+static enum plx_status
+take_seat(struct session *session, const char *name, struct plx_why *why)
+{
+	struct plx_host *host = session->host;
+	struct offer *offer;
+	enum plx_status status;
+
+	pthread_mutex_lock(&host->lock);
+	offer = find_offer(host, name);
+	if (offer == NULL) {
+		plx_why_set(why, "the host at %s has no adapter \"%s\"", host->path, name);
+		status = PLX_CONFIG;
+	} else {
+		status = judge(session, offer, why);
+	}
+	if (status == PLX_OK)
+		status = host_seat_attach(offer->adapter, host->waker, &offer->rights,
+					  &session->who, &session->seat);
+	if (status == PLX_OK) {
+		session->at = offer;
+		plx_list_append(&host->seated, &session->link);
+	}
 	pthread_mutex_unlock(&host->lock);
-	return adapter;
+	return status;
 }
 
 static enum plx_status
 attach(struct session *session, struct plx_ipc_attach *request, struct plx_why *why)
 {
-	struct host_adapter *adapter;
+	enum plx_status status;
 
 	request->version[sizeof(request->version) - 1] = '\0';
 	request->adapter[sizeof(request->adapter) - 1] = '\0';
@@ -89,18 +201,14 @@ attach(struct session *session, struct plx_ipc_attach *request, struct plx_why *
 			    request->version, session->host->path, plx_version());
 		return PLX_CONFIG;
 	}
-	adapter = find_offer(session->host, request->adapter);
-	if (adapter == NULL) {
-		plx_why_set(why, "the host at %s has no adapter \"%s\"", session->host->path,
-			    request->adapter);
-		return PLX_CONFIG;
+	if (!find_who(session, request->net)) {
+		plx_why_set(why, "the groups of the program are not known: %s", strerror(errno));
+		return PLX_NO_MEMORY;
 	}
-	if (session->who.uid != geteuid() && session->who.uid != 0) {
-		plx_why_set(why, "user %u may not use adapter %s of the host at %s",
-			    session->who.uid, request->adapter, session->host->path);
-		return PLX_DENIED;
-	}
-	return host_seat_attach(adapter, session->host->waker, &session->seat);
+	status = take_seat(session, request->adapter, why);
+	if (status != PLX_OK)
+		plx_log_line("%s", why->text);
+	return status;
 }
 
 static enum plx_status
@@ -194,8 +302,10 @@ end_session(struct session *session)
 	close(session->fd);
 	if (session->pidfd >= 0)
 		close(session->pidfd);
-	free(session);
 	pthread_mutex_lock(&host->lock);
+	plx_list_remove(&session->link);
+	free(session->groups);
+	free(session);
 	host->sessions--;
 	pthread_cond_broadcast(&host->changed);
 	pthread_mutex_unlock(&host->lock);
@@ -231,19 +341,20 @@ begin_session(struct plx_host *host, int fd)
 {
 	const struct timeval limit = {.tv_sec = SEND_TIMEOUT_S};
 	struct session *session = calloc(1, sizeof(*session));
-	socklen_t bytes = sizeof(session->who);
+	socklen_t bytes = sizeof(session->peer);
 
 	if (session == NULL)
 		return NULL;
 	session->host = host;
 	session->fd = fd;
 	session->pidfd = -1;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &session->who, &bytes) != 0 ||
+	plx_list_init(&session->link);
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &session->peer, &bytes) != 0 ||
 	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) != 0) {
 		free(session);
 		return NULL;
 	}
-	session->pidfd = (int)syscall(SYS_pidfd_open, session->who.pid, 0);
+	session->pidfd = (int)syscall(SYS_pidfd_open, session->peer.pid, 0);
 	return session;
 }
 
@@ -360,6 +471,7 @@ plx_host_start(const char *path, unsigned mode, struct plx_host **out, struct pl
 	snprintf(host->path, sizeof(host->path), "%s", path);
 	pthread_mutex_init(&host->lock, NULL);
 	pthread_cond_init(&host->changed, NULL);
+	plx_list_init(&host->seated);
 	host->listener = -1;
 	host->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	status = host->stop >= 0 ? waker_start(&host->waker) : PLX_NO_MEMORY;
@@ -380,7 +492,7 @@ plx_host_start(const char *path, unsigned mode, struct plx_host **out, struct pl
 
 enum plx_status
 plx_host_offer(struct plx_host *host, const char *name, const struct plx_adapter_options *options,
-	       struct plx_why *why)
+	       const struct plx_host_rights *rights, struct plx_why *why)
 {
 	struct host_adapter *adapter;
 	enum plx_status status = plx_host_adapter_open(name, options, &adapter, why);
@@ -399,6 +511,7 @@ plx_host_offer(struct plx_host *host, const char *name, const struct plx_adapter
 	}
 	pthread_mutex_lock(&host->lock);
 	snprintf(host->offer[host->offers].name, sizeof(host->offer[0].name), "%s", name);
+	host->offer[host->offers].rights = *rights;
 	host->offer[host->offers++].adapter = adapter;
 	pthread_mutex_unlock(&host->lock);
 	return PLX_OK;

@@ -65,12 +65,16 @@ struct host_seat {
 	struct front_memory memory; /* in its segments */
 	struct segment *segment;    /* [SEGMENTS_MAX] */
 	size_t missing;             /* [bytes] that no segment had room for */
+	/* its quotas, and what it has of each kind */
+	const struct plx_host_rights *rights;
+	struct plx_host_who who;
+	uint64_t used[PLX_HOST_KINDS];
 };
 
 /* Enter a new object.
- * Errors:  NO_MEMORY, FULL */
-enum plx_status host_enter(struct host_seat *seat, struct host_object *object,
-			   enum host_kind kind) PLX_MUST_CHECK;
+ * Errors:  NO_MEMORY; FULL (the table, or a quota: with a sentence) */
+enum plx_status host_enter(struct host_seat *seat, struct host_object *object, enum host_kind kind,
+			   struct plx_why *why) PLX_MUST_CHECK;
 /* The reverse; the caller frees it. */
 void host_leave(struct host_seat *seat, struct host_object *object);
 /* NULL: no such object of this kind. Any thread. */
@@ -248,8 +252,15 @@ void host_seat_free(struct host_seat *seat);
 
 /* ---- attached.c: programs in other processes ---- */
 
-/* A seat that has no memory yet. Errors:  NO_MEMORY */
+/* May it have more of this kind? Anything, if it has no quotas. Errors:  FULL, with a sentence */
+enum plx_status host_quota(const struct host_seat *seat, enum plx_host_kind kind, uint64_t more,
+			   struct plx_why *why) PLX_MUST_CHECK;
+/* A seat that has no memory yet.
+ * @param rights outlive it
+ * Errors:  NO_MEMORY */
 enum plx_status host_seat_attach(struct host_adapter *adapter, struct waker *waker,
+				 const struct plx_host_rights *rights,
+				 const struct plx_host_who *who,
 				 struct host_seat **seat) PLX_MUST_CHECK;
 /* Create its engines' halves. Errors:  NO_MEMORY (more segments are needed), TIMEOUT */
 enum plx_status host_seat_begin(struct host_seat *seat) PLX_MUST_CHECK;

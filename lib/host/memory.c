@@ -29,7 +29,7 @@ HOST_FN(host_pd_create)
 	status = plx_domain_create(adapter->mem, &pd->domain);
 	pthread_mutex_unlock(&adapter->lock);
 	if (status == PLX_OK) {
-		status = host_enter(seat, &pd->object, HOST_PD);
+		status = host_enter(seat, &pd->object, HOST_PD, why);
 		if (status != PLX_OK) {
 			pthread_mutex_lock(&adapter->lock);
 			(void)!plx_domain_destroy(adapter->mem, pd->domain);
@@ -100,10 +100,10 @@ alloc_mr(const struct host_pd *pd, size_t bytes)
 /* Insert it into the key table; the key is valid from here on. */
 static enum plx_status
 publish(struct host_seat *seat, struct host_mr *mr, const struct plx_region_attr *attr,
-	struct plx_ipc_mr_registered *reply)
+	struct plx_ipc_mr_registered *reply, struct plx_why *why)
 {
 	struct host_adapter *adapter = seat->adapter;
-	enum plx_status status = host_enter(seat, &mr->object, HOST_MR);
+	enum plx_status status = host_enter(seat, &mr->object, HOST_MR, why);
 
 	if (status != PLX_OK)
 		return status;
@@ -125,7 +125,7 @@ publish(struct host_seat *seat, struct host_mr *mr, const struct plx_region_attr
 static enum plx_status
 register_at(struct host_seat *seat, const struct host_pd *pd,
 	    const struct plx_ipc_mr_register *request, void *memory,
-	    struct plx_ipc_mr_registered *reply)
+	    struct plx_ipc_mr_registered *reply, struct plx_why *why)
 {
 	const struct plx_region_attr attr = {
 		.va = request->va,
@@ -147,7 +147,7 @@ register_at(struct host_seat *seat, const struct host_pd *pd,
 	made->length = request->length;
 	made->segment = request->place.segment;
 	made->mapped = plx_host_map_memory(adapter, memory, request->length);
-	status = publish(seat, made, &attr, reply);
+	status = publish(seat, made, &attr, reply, why);
 	if (status != PLX_OK) {
 		if (made->mapped)
 			plx_host_unmap_memory(adapter, memory, request->length);
@@ -181,7 +181,7 @@ HOST_FN(host_mr_register)
 		return status;
 	memory = host_memory_at(seat, request->place, request->length);
 	if (memory != NULL)
-		return register_at(seat, pd, request, memory, reply);
+		return register_at(seat, pd, request, memory, reply, why);
 	if (seat->foreign)
 		plx_why_set(why, "the host cannot reach this memory; allocate it by "
 				 "plx_mem_alloc()");
@@ -225,12 +225,12 @@ HOST_FN(host_mr_pages)
 		return PLX_INVALID;
 	memory = memory_of(request->va, page, pages);
 	if (memory != NULL)
-		return register_at(seat, pd, request, memory, reply);
+		return register_at(seat, pd, request, memory, reply, why);
 	made = alloc_mr(pd, pages * sizeof(*page));
 	if (made == NULL)
 		return PLX_NO_MEMORY;
 	attr.page = memcpy(made->lists, page, pages * sizeof(*page));
-	status = publish(seat, made, &attr, reply);
+	status = publish(seat, made, &attr, reply, why);
 	if (status != PLX_OK)
 		free_mr(made);
 	return status;
@@ -262,7 +262,7 @@ HOST_FN(host_mr_fast)
 	mr->fast = true;
 	mr->pages = request->pages;
 	lists = mr->pages > 0 ? plx_page_lists_init(mr->lists, mr->pages) : NULL;
-	status = host_enter(seat, &mr->object, HOST_MR);
+	status = host_enter(seat, &mr->object, HOST_MR, why);
 	if (status != PLX_OK) {
 		free_mr(mr);
 		return status;
@@ -442,7 +442,7 @@ HOST_FN(host_mw_create)
 	if (mw == NULL)
 		return PLX_NO_MEMORY;
 	mw->domain = pd->domain;
-	status = host_enter(seat, &mw->object, HOST_MW);
+	status = host_enter(seat, &mw->object, HOST_MW, why);
 	if (status != PLX_OK) {
 		free(mw);
 		return status;

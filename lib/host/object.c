@@ -51,12 +51,48 @@ grow(struct host_table *table)
 	return PLX_OK;
 }
 
+/* What a quota limits; PLX_HOST_KINDS: memory alone does. */
+static const enum plx_host_kind quota_of[HOST_KINDS] = {
+	[HOST_NONE] = PLX_HOST_KINDS,
+	[HOST_PD] = PLX_HOST_KEYS,
+	[HOST_MR] = PLX_HOST_KEYS,
+	[HOST_MW] = PLX_HOST_KEYS,
+	[HOST_CQ] = PLX_HOST_KINDS,
+	[HOST_SRQ] = PLX_HOST_KINDS,
+	[HOST_QP] = PLX_HOST_QUEUE_PAIRS,
+	[HOST_AH] = PLX_HOST_KEYS,
+	[HOST_CHANNEL] = PLX_HOST_CONNECTIONS,
+	[HOST_LISTENER] = PLX_HOST_CONNECTIONS,
+	[HOST_CONNECTOR] = PLX_HOST_CONNECTIONS,
+};
+
 enum plx_status
-host_enter(struct host_seat *seat, struct host_object *object, enum host_kind kind)
+host_quota(const struct host_seat *seat, enum plx_host_kind kind, uint64_t more,
+	   struct plx_why *why)
+{
+	if (!seat->foreign || kind == PLX_HOST_KINDS)
+		return PLX_OK;
+	return plx_host_quota(seat->rights, &seat->who, seat->adapter->info.name, kind,
+			      seat->used[kind], more, why);
+}
+
+/* Embedded programs have no quotas, and many threads. */
+static void
+count(struct host_seat *seat, enum host_kind kind, int64_t more)
+{
+	if (seat->foreign && quota_of[kind] != PLX_HOST_KINDS)
+		seat->used[quota_of[kind]] += (uint64_t)more;
+}
+
+enum plx_status
+host_enter(struct host_seat *seat, struct host_object *object, enum host_kind kind,
+	   struct plx_why *why)
 {
 	struct host_table *table = &seat->table;
-	enum plx_status status = PLX_OK;
+	enum plx_status status = host_quota(seat, quota_of[kind], 1, why);
 
+	if (status != PLX_OK)
+		return status;
 	pthread_mutex_lock(&table->lock);
 	if (table->first_free == table->size)
 		status = grow(table);
@@ -71,6 +107,8 @@ host_enter(struct host_seat *seat, struct host_object *object, enum host_kind ki
 		atomic_store_explicit(&place->object, object, memory_order_release);
 	}
 	pthread_mutex_unlock(&table->lock);
+	if (status == PLX_OK)
+		count(seat, kind, 1);
 	return status;
 }
 
@@ -81,6 +119,7 @@ host_leave(struct host_seat *seat, struct host_object *object)
 	uint32_t index = (uint32_t)object->number;
 	struct host_place *place = place_at(table, index);
 
+	count(seat, object->kind, -1);
 	pthread_mutex_lock(&table->lock);
 	atomic_store_explicit(&place->object, NULL, memory_order_relaxed);
 	place->generation++;

@@ -7,6 +7,7 @@
 #ifndef PLX_HOST_H
 #define PLX_HOST_H
 
+#include "plx_host_rights.h"
 #include "plx_ipc.h"
 #include "plx_seat.h"
 
@@ -51,10 +52,11 @@ struct plx_host; /* adapters that programs attach to, behind one socket */
  */
 enum plx_status plx_host_start(const char *path, unsigned mode, struct plx_host **host,
 			       struct plx_why *why) PLX_MUST_CHECK;
-/** Open an adapter, and let programs attach to it. Errors: as plx_adapter_open(); CONFIG (inline
- * mode) */
+/** Open an adapter, and let programs attach to it that have the right to, which are copied.
+ * Errors: as plx_adapter_open(); CONFIG (inline mode) */
 enum plx_status plx_host_offer(struct plx_host *host, const char *adapter,
 			       const struct plx_adapter_options *options,
+			       const struct plx_host_rights *rights,
 			       struct plx_why *why) PLX_MUST_CHECK;
 /** The adapters that it offers. */
 uint32_t plx_host_offers(const struct plx_host *host);

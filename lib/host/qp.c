@@ -159,7 +159,7 @@ HOST_FN(host_qp_create)
 	if (qp == NULL)
 		return PLX_NO_MEMORY;
 	plx_list_init(&qp->listed.link);
-	status = host_enter(seat, &qp->object, HOST_QP);
+	status = host_enter(seat, &qp->object, HOST_QP, why);
 	if (status == PLX_OK) {
 		status = create(seat, &config, qp);
 		if (status != PLX_OK)

@@ -23,7 +23,7 @@ HOST_FN(host_cq_create)
 	if (cq != NULL)
 		status = plx_cq_back_create(seat->back[0], &config, &cq->back);
 	if (status == PLX_OK) {
-		status = host_enter(seat, &cq->object, HOST_CQ);
+		status = host_enter(seat, &cq->object, HOST_CQ, why);
 		if (status != PLX_OK)
 			PLX_ASSERT(plx_cq_back_destroy(cq->back) != PLX_BUSY);
 	}
@@ -83,7 +83,7 @@ HOST_FN(host_srq_create)
 	if (srq != NULL)
 		status = plx_srq_back_create(seat->back[0], &config, &srq->back);
 	if (status == PLX_OK) {
-		status = host_enter(seat, &srq->object, HOST_SRQ);
+		status = host_enter(seat, &srq->object, HOST_SRQ, why);
 		if (status != PLX_OK)
 			PLX_ASSERT(plx_srq_back_destroy(srq->back) != PLX_BUSY);
 	}

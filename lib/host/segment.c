@@ -68,9 +68,7 @@ segment_create(struct segment *segment, size_t bytes)
 
 	*segment = (struct segment){.fd = fd};
 	plx_list_init(&segment->extents);
-	if (bytes < SEGMENT_BYTES)
-		bytes = SEGMENT_BYTES;
-	bytes = (bytes + SEGMENT_BYTES - 1) / SEGMENT_BYTES * SEGMENT_BYTES;
+	bytes = segment_bytes(bytes);
 	all = extent_new(0, bytes);
 	if (fd < 0 || all == NULL || ftruncate(fd, (off_t)bytes) != 0 ||
 	    fcntl(fd, F_ADD_SEALS, FIXED_SIZE) != 0 || !map(segment, fd, bytes)) {

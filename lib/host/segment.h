@@ -24,6 +24,14 @@ struct segment {
 	struct plx_list extents; /* struct extent, by their offsets; of one for fronts */
 };
 
+/* [bytes] of one for fronts that has room for as many. */
+static inline size_t
+segment_bytes(size_t bytes)
+{
+	return bytes == 0 ? SEGMENT_BYTES
+			  : (bytes + SEGMENT_BYTES - 1) / SEGMENT_BYTES * SEGMENT_BYTES;
+}
+
 /* Create one for fronts.
  * Errors:  NO_MEMORY */
 enum plx_status segment_create(struct segment *segment, size_t bytes) PLX_MUST_CHECK;

@@ -6,6 +6,7 @@
  * Start with plx_seat_attach(), then call().
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -342,9 +343,17 @@ introduce(struct attached *to, struct plx_why *why)
 	struct plx_ipc_nothing none;
 	enum plx_status status;
 
+	/* Whoever has a descriptor of a namespace is in it, or has been let in. */
+	request.net = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	if (request.net < 0) {
+		plx_why_set(why, "the program's network namespace is not known: %s",
+			    strerror(errno));
+		return PLX_NO_DEVICE;
+	}
 	strncpy(request.version, to->config.version, sizeof(request.version) - 1);
 	strncpy(request.adapter, to->config.adapter, sizeof(request.adapter) - 1);
 	status = exchange(to, PLX_IPC_ATTACH, &request, &none, why);
+	close(request.net);
 	return status == PLX_OK ? add_segment(to, why) : status;
 }
 

@@ -12,6 +12,7 @@
 #include "plx_objects.h"
 #include "plx_attach.h"
 #include "plx_host.h"
+#include "plx_host_config.h"
 
 /* ---- what fronts ask ---- */
 
@@ -103,35 +104,48 @@ end(struct plx_adapter *adapter)
 	return PLX_OK;
 }
 
-/* The socket of the host to attach to. NULL: this process is the host. */
-static const char *
-host_path(void)
-{
-	return secure_getenv("POLLUX_HOST");
-}
-
 static enum plx_status
-sit(const char *name, const struct plx_adapter_options *options, struct plx_seat **seat,
-    struct plx_why *why)
+attach(const char *name, const struct plx_adapter_options *options, struct plx_seat **seat,
+       struct plx_why *why)
 {
-	const struct plx_attach_config attach = {
-		.path = host_path(),
+	const struct plx_attach_config config = {
+		.path = options->host,
 		.adapter = name,
 		.version = plx_version(),
 		.find = plx_mem_find_shared,
 		.is_alive = plx_mem_is_alive,
 	};
 
-	if (attach.path == NULL)
-		return plx_host_embed(name, options, seat, why);
-	if (options != NULL && options->mode == PLX_MODE_INLINE) {
-		plx_why_set(why,
-			    "adapter %s belongs to the host at %.100s, and mode \"inline\" needs "
-			    "one of the program's own; open it in mode \"worker\"",
-			    name, attach.path);
-		return PLX_CONFIG;
+	if (options->mode != PLX_MODE_INLINE) {
+		plx_mem_share();
+		return plx_seat_attach(&config, seat, why);
 	}
-	return plx_seat_attach(&attach, seat, why);
+	plx_why_set(
+		why,
+		"adapter %s belongs to the host at %.100s, and mode \"inline\" needs one of the "
+		"program's own; open it in mode \"worker\"",
+		name, options->host);
+	return PLX_CONFIG;
+}
+
+/* Take a seat: at the host that the options or POLLUX_HOST name, else in this process. */
+static enum plx_status
+sit(const char *name, const struct plx_adapter_options *given, struct plx_seat **seat,
+    struct plx_why *why)
+{
+	struct plx_adapter_options options;
+	enum plx_status status;
+
+	if (given == NULL) {
+		status = plx_adapter_options_load(name, &options, why);
+	} else {
+		options = *given;
+		status = plx_adapter_options_attach(&options, why);
+	}
+	if (status != PLX_OK)
+		return status;
+	return options.host[0] != '\0' ? attach(name, &options, seat, why)
+				       : plx_host_embed(name, given, seat, why);
 }
 
 enum plx_status

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <signal.h>
 #include <unistd.h>
@@ -19,10 +20,19 @@ offer_all(struct plx_host *host, host_adapter_fn adapter)
 {
 	char name[PLX_ADAPTER_NAME_MAX + 1];
 	struct plx_adapter_options options;
+	struct plx_host_rights rights;
 	struct plx_why why = {""};
+	struct stat own;
 
+	if (stat("/proc/self/ns/net", &own) != 0)
+		return false;
+	plx_host_rights_init(&rights, getuid(), (struct plx_host_namespace){own.st_dev, own.st_ino},
+			     "the test");
+	/* tests of an adapter's own limits reach those */
+	rights.quota[PLX_HOST_KEYS] = 1 << 20;
+	rights.quota[PLX_HOST_QUEUE_PAIRS] = 1 << 14;
 	for (unsigned i = 0; adapter(i, name, &options); i++) {
-		if (plx_host_offer(host, name, &options, &why) == PLX_OK)
+		if (plx_host_offer(host, name, &options, &rights, &why) == PLX_OK)
 			continue;
 		fprintf(stderr, "%s\n", why.text);
 		return false;

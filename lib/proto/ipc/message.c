@@ -15,9 +15,12 @@ _Static_assert(sizeof(struct plx_why) <= PLX_IPC_BODY_MAX, "or a sentence");
 uint32_t
 plx_ipc_request_fds(uint32_t op, void *request, int32_t *fd[PLX_IPC_FDS_MAX])
 {
-	if (op != PLX_IPC_ARENA_IMPORT)
+	if (op == PLX_IPC_ATTACH)
+		fd[0] = &((struct plx_ipc_attach *)request)->net;
+	else if (op == PLX_IPC_ARENA_IMPORT)
+		fd[0] = &((struct plx_ipc_arena_import *)request)->fd;
+	else
 		return 0;
-	fd[0] = &((struct plx_ipc_arena_import *)request)->fd;
 	return 1;
 }
 

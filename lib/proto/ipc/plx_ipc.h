@@ -109,6 +109,8 @@ struct plx_ipc_object {
 struct plx_ipc_attach {
 	char version[32]; /* plx_version(); the host's is the same */
 	char adapter[PLX_ADAPTER_NAME_MAX + 1];
+	int32_t net; /* a descriptor, as plx_ipc_descriptor: its network namespace */
+	uint32_t resv;
 };
 
 /* Memory for fronts, as much as the last refusal for want of it needs. */

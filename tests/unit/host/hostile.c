@@ -185,12 +185,18 @@ ask(int fd, uint32_t op, const void *request, size_t bytes, const int *fds, uint
 static enum plx_status
 introduce(int fd, const char *version, const char *adapter, struct plx_ipc_message *reply)
 {
-	struct plx_ipc_attach request = {{0}, {0}};
+	struct plx_ipc_attach request = {0};
+	enum plx_status status;
+	int net;
 
 	/* a longest text has no end */
 	memcpy(request.version, version, strnlen(version, sizeof(request.version)));
 	memcpy(request.adapter, adapter, strnlen(adapter, sizeof(request.adapter)));
-	return ask(fd, PLX_IPC_ATTACH, &request, sizeof(request), NULL, 0, reply);
+	net = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	assert_true(net >= 0);
+	status = ask(fd, PLX_IPC_ATTACH, &request, sizeof(request), &net, 1, reply);
+	close(net);
+	return status;
 }
 
 static void
@@ -221,6 +227,29 @@ another_version_and_another_adapter_are_refused(void **state)
 	assert_int_equal(introduce(fd, plx_version(), longest, &reply), PLX_CONFIG);
 	assert_int_equal(introduce(fd, plx_version(), "a", &reply), PLX_OK);
 	close(fd);
+	honest();
+}
+
+/* A descriptor that is no network namespace's is that of none. */
+static void
+who_does_not_show_a_namespace_has_none(void **state)
+{
+	struct plx_ipc_attach request = {.adapter = "a"};
+	const char *const paths[] = {"/dev/null", "/proc/self/ns/mnt", "/proc/self/ns/user"};
+	struct plx_ipc_message reply;
+
+	(void)state;
+	strcpy(request.version, plx_version());
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		int fd = dial(), net = open(paths[i], O_RDONLY | O_CLOEXEC);
+
+		assert_int_equal(
+			ask(fd, PLX_IPC_ATTACH, &request, sizeof(request), &net, 1, &reply),
+			PLX_DENIED);
+		assert_says(&reply, "namespace");
+		close(net);
+		close(fd);
+	}
 	honest();
 }
 
@@ -545,6 +574,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(another_version_and_another_adapter_are_refused),
+		cmocka_unit_test(who_does_not_show_a_namespace_has_none),
 		cmocka_unit_test(no_call_comes_before_the_introduction),
 		cmocka_unit_test(a_message_of_wrong_length_ends_the_channel),
 		cmocka_unit_test(only_memory_of_a_fixed_size_is_mapped),
