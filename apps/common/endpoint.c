@@ -103,10 +103,22 @@ reason_text(const struct plx_why *why, enum plx_status status)
 	return why->text[0] != '\0' ? why->text : plx_status_text(status);
 }
 
+/* The host of an adapter that is attached to has DPDK. */
+static bool
+is_attached(const struct endpoint *e)
+{
+	struct plx_adapter_options adapter_options;
+	return e->adapter != NULL &&
+	       plx_adapter_options_load(e->adapter, &adapter_options, NULL) == PLX_OK &&
+	       adapter_options.host[0] != '\0';
+}
+
 bool
 endpoint_start(const struct endpoint *e, struct plx_why *why)
 {
 	why->text[0] = '\0';
+	if (is_attached(e))
+		return true;
 	enum plx_status status = plx_eal_start(e->eal, why);
 	if (status != PLX_OK && why->text[0] == '\0')
 		why_set(why, "DPDK cannot be started: %s", plx_status_text(status));

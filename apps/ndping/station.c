@@ -57,7 +57,9 @@ station_open(const struct endpoint *endpoint, struct station *at, struct plx_why
 	if (!endpoint_start(endpoint, why) ||
 	    !endpoint_adapter_options(endpoint, &adapter_options, why))
 		return false;
-	adapter_options.mode = PLX_MODE_INLINE;
+	/* The host of an adapter that is attached to polls it. */
+	if (adapter_options.host[0] == '\0')
+		adapter_options.mode = PLX_MODE_INLINE;
 	adapter_options.idle = PLX_IDLE_YIELD;
 	enum plx_status status =
 		plx_adapter_open(endpoint->adapter != NULL ? endpoint->adapter : "ndping",

@@ -112,12 +112,13 @@ HOST_FN(host_ah_create)
 	status = host_enter(seat, &ah->object, HOST_AH, why);
 	if (status == PLX_OK) {
 		status = create(seat->adapter, ah, &request->options);
-		if (status != PLX_OK)
+		if (status != PLX_OK) {
+			explain(seat->adapter, &request->options, status, why);
 			host_leave(seat, &ah->object);
+		}
 	}
 	if (status != PLX_OK) {
 		free(ah);
-		explain(seat->adapter, &request->options, status, why);
 		return status;
 	}
 	*made = (struct plx_ipc_ah_created){

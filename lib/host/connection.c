@@ -99,7 +99,7 @@ check_listen(const struct host_adapter *adapter, const struct plx_ipc_listen *re
 	return PLX_OK;
 }
 
-static enum plx_status
+static void
 explain_listen(enum plx_status status, uint16_t port, struct plx_why *why)
 {
 	if (status == PLX_BUSY)
@@ -107,10 +107,9 @@ explain_listen(enum plx_status status, uint16_t port, struct plx_why *why)
 	else if (status == PLX_FULL)
 		plx_why_set(why, "the adapter has %d listeners, and can have no more",
 			    PLX_CM_LISTENERS_MAX);
-	else if (status != PLX_OK)
+	else
 		plx_why_set(why, "port %u cannot be listened on: %s", port,
 			    plx_status_text(status));
-	return status;
 }
 
 HOST_FN(host_listen)
@@ -145,12 +144,14 @@ HOST_FN(host_listen)
 	if (status == PLX_OK) {
 		status = plx_listener_back_create(channel->back, &listen, request->cookie,
 						  &listener->back);
-		if (status != PLX_OK)
+		if (status != PLX_OK) {
+			explain_listen(status, request->port, why);
 			host_leave(seat, &listener->object);
+		}
 	}
 	if (status != PLX_OK) {
 		free(listener);
-		return explain_listen(status, request->port, why);
+		return status;
 	}
 	seat->adapter->count.listeners++;
 	made->object.v = listener->object.number;

@@ -162,12 +162,13 @@ HOST_FN(host_qp_create)
 	status = host_enter(seat, &qp->object, HOST_QP, why);
 	if (status == PLX_OK) {
 		status = create(seat, &config, qp);
-		if (status != PLX_OK)
+		if (status != PLX_OK) {
+			explain(adapter, status, why);
 			host_leave(seat, &qp->object);
+		}
 	}
 	if (status != PLX_OK) {
 		free(qp);
-		explain(adapter, status, why);
 		return status;
 	}
 	adapter->count.qps++;
