@@ -8,16 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <adapter_version.h> /* made by Meson: PLX_VERSION */
-
 #include "adapter.h"
 #include "settings.h"
-
-const char *
-plx_version(void)
-{
-	return PLX_VERSION;
-}
 
 static enum plx_status
 read_options(const char *name, const struct plx_adapter_options *given,
