@@ -157,8 +157,8 @@ fill(const struct plx_connector *connector, const struct plx_qp *qp,
 	}
 	*request = (struct plx_ipc_connect){.object = connector->object, .options = *options};
 	request->options.private_data = NULL;
-	/* The host says what is too long. */
-	if (bytes > 0 && bytes <= sizeof(request->private_data))
+	/* The host says what is too long; so long it need not be. */
+	if (bytes > 0 && bytes <= most)
 		memcpy(request->private_data, options->private_data, bytes);
 	/* Of another adapter it is none of this one's. */
 	if (qp != NULL && adapter_of(qp) == adapter_of_connector(connector))

@@ -116,7 +116,7 @@ a_cycle_serves_so_many_backlogs_and_the_next_one_goes_on(void **state)
 	for (uint32_t i = 0; i < QUEUES; i++) {
 		cqs[i] = make(7, true);
 		pair_start(&pair);
-		assert_int_equal(plx_cq_resize(cqs[i], ENTRIES), PLX_OK);
+		assert_int_equal(plx_engine_cq_resize(cqs[i], ENTRIES), PLX_OK);
 		pair_stop(&pair);
 	}
 	for (uint32_t i = 0; i < QUEUES; i++) {
