@@ -11,6 +11,13 @@ enum {
 	QPN_MULTICAST = 0xffffff,
 };
 
+/* Bits for the index of each of `engines` engines. */
+static uint32_t
+bits_for(uint32_t engines)
+{
+	return engines > 1 ? 32 - (uint32_t)__builtin_clz(engines - 1) : 0;
+}
+
 void
 plx_numbers_init(struct plx_numbers *numbers, const struct plx_secret *of, uint32_t index,
 		 uint32_t engines)
@@ -23,7 +30,7 @@ plx_numbers_init(struct plx_numbers *numbers, const struct plx_secret *of, uint3
 		.psns = plx_secret_for(of, PLX_SECRET_PSNS, index),
 		.place_factor = places.word[0] | 1,
 		.index = index,
-		.engine_bits = (uint32_t)__builtin_ctz(engines),
+		.engine_bits = bits_for(engines),
 	};
 	plx_permutation24_init(&numbers->permutation, &key);
 	plx_secret_wipe(&key, sizeof(key));

@@ -115,7 +115,7 @@ struct plx_numbers {
 /**
  * @param of      the secret of an adapter, the same for all its engines
  * @param index   of the engine, 0 .. engines - 1
- * @param engines a power of two, 1 .. 2^16
+ * @param engines 1 .. 2^16
  */
 void plx_numbers_init(struct plx_numbers *numbers, const struct plx_secret *of, uint32_t index,
 		      uint32_t engines);
@@ -127,8 +127,8 @@ void plx_numbers_init(struct plx_numbers *numbers, const struct plx_secret *of, 
 uint32_t plx_numbers_draw(struct plx_numbers *numbers);
 
 /**
- * The engine that a number belongs to, 0 .. engines - 1. For use between engines, not for each
- * packet.
+ * The engine that a number belongs to: for every number drawn the index of its engine, 0 ..
+ * engines - 1; for others any value below the power of two that is not less than `engines`.
  * Cost: O(1), about 100 instructions
  */
 uint32_t plx_numbers_engine(const struct plx_numbers *numbers, uint32_t qpn);

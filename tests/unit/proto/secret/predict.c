@@ -122,7 +122,7 @@ draw_all(const struct plx_secret *secret, uint32_t index, uint32_t engines)
 static void
 no_bit_of_the_next_number_or_psn_can_be_guessed(void **state)
 {
-	static const uint32_t engines[] = {1, 2, 16};
+	static const uint32_t engines[] = {1, 2, 3, 16};
 	struct guesser_series two[] = {{"numbers", first, 24, false}, {"PSNs", second, 24, false}};
 
 	(void)state;
