@@ -235,6 +235,22 @@ enum {
 bool plx_frame_flow_matches(const struct plx_frame_flow *flow, const uint8_t *bytes, size_t len,
 			    size_t *ip_bytes);
 
+/* What a frame seems to be. */
+enum plx_peek {
+	PLX_PEEK_OTHER, /* none of these, or too short */
+	PLX_PEEK_ROCE,
+	PLX_PEEK_NET, /* ARP, neighbour discovery, echo or another message of ICMP */
+};
+
+/**
+ * What a frame seems to be, from unverified bytes: for choosing who decodes and judges it.
+ *
+ * @param qpn [out] ROCE: the destination queue pair's number
+ * Cost:  hot, with several engines; O(1)
+ * Tests: tests/unit/proto/wire/wire_peek.c
+ */
+enum plx_peek plx_frame_peek(const uint8_t *bytes, size_t len, uint32_t *qpn);
+
 /* ---- the opcode table ---- */
 
 enum plx_service {
