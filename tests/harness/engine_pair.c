@@ -24,6 +24,15 @@ port_rx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 	return got;
 }
 
+/* The queue that the port's next packet arrives on. */
+static struct pair_port *
+next_queue(struct pair_side *side)
+{
+	if (side->arrives_on != PAIR_IN_TURN)
+		return side->queue[side->arrives_on];
+	return side->queue[side->turn++ % side->engines];
+}
+
 static bool
 is_lost(struct pair_port *self, const struct rte_mbuf *m)
 {
@@ -38,7 +47,6 @@ static uint16_t
 port_tx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 {
 	struct pair_port *self = (struct pair_port *)port;
-	struct pair_port *to = self->peer;
 
 	if (self->refuse > 0) {
 		self->refuse--;
@@ -47,6 +55,8 @@ port_tx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 	if (self->take > 0 && n > self->take)
 		n = (uint16_t)self->take;
 	for (uint16_t i = 0; i < n; i++) {
+		struct pair_port *to = next_queue(self->peer->side);
+
 		if (to->count == PAIR_WIRE)
 			return i;
 		if (is_lost(self, packets[i]))
@@ -58,17 +68,53 @@ port_tx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 }
 
 static void
-open_port(struct pair *pair, int i)
+open_queue(struct pair *pair, int i, struct pair_port *queue)
 {
-	struct pair_side *side = &pair->side[i];
-	struct plx_port_caps *caps = &side->port.port.caps;
+	struct plx_port_caps *caps = &queue->port.caps;
 
-	side->port = (struct pair_port){
-		.port = {.rx = port_rx, .tx = port_tx}, .side = side, .peer = &pair->side[!i].port};
+	*queue = (struct pair_port){.port = {.rx = port_rx, .tx = port_tx},
+				    .side = &pair->side[i],
+				    .peer = &pair->side[!i].port};
 	caps->mac[0] = 2;
 	caps->mac[5] = (uint8_t)(i + 1);
 	caps->frame_max = PAIR_FRAME;
 	caps->socket = -1;
+}
+
+static void
+open_port(struct pair *pair, int i, uint32_t queues)
+{
+	struct pair_side *side = &pair->side[i];
+
+	side->engines = queues;
+	side->arrives_on = queues > 1 ? PAIR_IN_TURN : 0;
+	side->queue[0] = &side->port;
+	for (uint32_t q = 0; q < queues; q++) {
+		if (q > 0)
+			side->queue[q] = test_block(sizeof(struct pair_port));
+		open_queue(pair, i, side->queue[q]);
+	}
+}
+
+/* Engines 1 and up share everything of engine 0's but the communication manager. */
+static void
+make_engines(struct pair_side *side, struct plx_engine_config config, uint32_t handoff_depth)
+{
+	const struct plx_engine_group_config group = {
+		.engines = side->engines, .handoff_depth = handoff_depth, .socket = -1};
+	struct plx_why why;
+
+	config.engines = side->engines;
+	if (side->engines > 1)
+		PLX_ASSERT(plx_engine_group_create(&group, &side->group) == PLX_OK);
+	config.group = side->group;
+	for (config.index = 0; config.index < side->engines; config.index++) {
+		PLX_ASSERT(plx_engine_create(&config, &side->all[config.index], &why) == PLX_OK);
+		if (config.index + 1 < side->engines)
+			config.port = &side->queue[config.index + 1]->port;
+		config.cm = NULL;
+	}
+	side->engine = side->all[0];
 }
 
 static void
@@ -88,9 +134,8 @@ open_side(struct pair *pair, int i, const struct pair_setup *setup)
 					   .qps = setup->qps > 0 ? setup->qps : PAIR_QPS,
 					   .secret = {{(uint64_t)i + 1, 1}},
 					   .inline_mode = pair->inline_mode};
-	struct plx_why why;
 
-	open_port(pair, i);
+	open_port(pair, i, setup->engines > 1 ? setup->engines : 1);
 	side->ip = (struct plx_ip){.version = 4, .v = {10, 0, 0, (uint8_t)(i + 1)}};
 	if (setup->ipv6)
 		side->ip = (struct plx_ip){.version = 6, .v = {0xfd, [15] = (uint8_t)(i + 1)}};
@@ -111,7 +156,8 @@ open_side(struct pair *pair, int i, const struct pair_setup *setup)
 	side->cm = plx_cm_init(test_block(plx_cm_bytes(&cm)), &cm);
 	config.cm = setup->no_cm ? NULL : side->cm;
 	side->config = config;
-	PLX_ASSERT(plx_engine_create(&config, &side->engine, &why) == PLX_OK);
+	make_engines(side, config,
+		     setup->handoff_depth > 0 ? setup->handoff_depth : PLX_HANDOFF_DEPTH);
 }
 
 void
@@ -139,11 +185,18 @@ pair_open(struct pair *pair, bool inline_mode)
 static void
 close_side(struct pair_side *side)
 {
-	struct pair_port *port = &side->port;
+	for (uint32_t q = 0; q < side->engines; q++)
+		plx_engine_destroy(side->all[q]);
+	if (side->group != NULL)
+		plx_engine_group_destroy(side->group);
+	for (uint32_t q = 0; q < side->engines; q++) {
+		struct pair_port *port = side->queue[q];
 
-	plx_engine_destroy(side->engine);
-	for (; port->count > 0; port->count--)
-		rte_pktmbuf_free(port->wire[port->first++ % PAIR_WIRE]);
+		for (; port->count > 0; port->count--)
+			rte_pktmbuf_free(port->wire[port->first++ % PAIR_WIRE]);
+		if (q > 0)
+			free(port);
+	}
 	free(side->net);
 	free(side->cm);
 	free(side->mem);
@@ -161,15 +214,32 @@ destroy_objects(struct pair_side *side)
 		PLX_ASSERT(plx_engine_cq_destroy(side->send_cq) == PLX_OK);
 	if (side->recv_cq != NULL && side->recv_cq != side->send_cq)
 		PLX_ASSERT(plx_engine_cq_destroy(side->recv_cq) == PLX_OK);
+	side->qp = NULL;
+	side->srq = NULL;
+	side->send_cq = side->recv_cq = NULL;
+}
+
+static bool
+has_objects(const struct pair_side *side)
+{
+	return side->qp != NULL || side->srq != NULL || side->send_cq != NULL ||
+	       side->recv_cq != NULL;
 }
 
 void
-pair_close(struct pair *pair)
+pair_destroy_objects(struct pair *pair)
 {
 	pair_start(pair);
 	destroy_objects(&pair->side[0]);
 	destroy_objects(&pair->side[1]);
 	pair_stop(pair);
+}
+
+void
+pair_close(struct pair *pair)
+{
+	if (has_objects(&pair->side[0]) || has_objects(&pair->side[1]))
+		pair_destroy_objects(pair);
 	close_side(&pair->side[0]);
 	close_side(&pair->side[1]);
 	if (!pair->own_pool)
@@ -181,13 +251,22 @@ pair_close(struct pair *pair)
 /* ---- time ---- */
 
 void
+pair_poll_side(struct pair *pair, int i)
+{
+	const struct pair_side *side = &pair->side[i];
+
+	for (uint32_t q = 0; q < side->engines; q++)
+		plx_engine_poll(side->all[q], pair->now);
+}
+
+void
 pair_run(struct pair *pair, uint32_t rounds)
 {
 	for (uint32_t i = 0; i < rounds; i++) {
 		/* Inline mode: commands poll with the real clock, and so do we. */
 		pair->now = pair->inline_mode ? plx_clock_ns() : pair->now + PLX_USEC;
-		plx_engine_poll(pair->side[0].engine, pair->now);
-		plx_engine_poll(pair->side[1].engine, pair->now);
+		pair_poll_side(pair, 0);
+		pair_poll_side(pair, 1);
 	}
 }
 
@@ -196,8 +275,8 @@ pair_pass(struct pair *pair, uint64_t ns)
 {
 	for (uint64_t end = pair->now + ns; pair->now < end;) {
 		pair->now = plx_time_min(end, pair->now + PLX_MSEC);
-		plx_engine_poll(pair->side[0].engine, pair->now);
-		plx_engine_poll(pair->side[1].engine, pair->now);
+		pair_poll_side(pair, 0);
+		pair_poll_side(pair, 1);
 	}
 }
 
@@ -472,7 +551,7 @@ pair_read(struct pair_side *side, const struct pair_side *from, uint64_t wr_id, 
 bool
 pair_inject(struct pair *pair, int to, const uint8_t *bytes, uint32_t len, uint32_t segs)
 {
-	struct pair_port *port = &pair->side[to].port;
+	struct pair_port *port = next_queue(&pair->side[to]);
 	struct rte_mbuf *first = NULL, *last = NULL;
 
 	if (port->count == PAIR_WIRE)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Two engines connected by two ports, which are arrays. Virtual time, one thread; nothing is lost
- * unless the test drops it. It never judges what arrives: the tests do. Start with pair_open(),
- * then pair_connect().
+ * Two engines connected by two ports, which are arrays; or several engines on each side, one for
+ * each queue of its port. Virtual time, one thread; nothing is lost unless the test drops it. It
+ * never judges what arrives: the tests do. Start with pair_open(), then pair_connect().
  */
 #ifndef PLX_TEST_ENGINE_PAIR_H
 #define PLX_TEST_ENGINE_PAIR_H
@@ -11,6 +11,7 @@
 #include <rte_mbuf.h>
 
 #include "plx_engine.h"
+#include "plx_engine_group.h"
 #include "plx_link.h"
 #include "plx_thread.h"
 #include "plx_worker.h"
@@ -45,8 +46,17 @@ struct pair_port {
 	struct pair_port *peer;
 };
 
+/* Which queue of a side the next packet to it arrives on. */
+#define PAIR_IN_TURN UINT32_MAX
+
 struct pair_side {
-	struct pair_port port;
+	struct pair_port port;                    /* queue 0 */
+	struct pair_port *queue[PLX_ENGINES_MAX]; /* all of them */
+	uint32_t engines;
+	uint32_t arrives_on; /* a queue, or PAIR_IN_TURN */
+	uint32_t turn;
+	struct plx_engine_group *group; /* NULL: one engine */
+	struct plx_engine *all[PLX_ENGINES_MAX];
 	struct plx_mem *mem;
 	struct plx_domain domain;
 	struct plx_region region;
@@ -54,7 +64,7 @@ struct pair_side {
 	struct plx_net *net;
 	struct plx_cm *cm;
 	struct plx_engine_config config; /* that the engine was made with */
-	struct plx_engine *engine;
+	struct plx_engine *engine;       /* of `all`, the one on which objects are created */
 	struct plx_cq *send_cq, *recv_cq;
 	struct plx_srq *srq;
 	struct plx_qp *qp;
@@ -96,14 +106,19 @@ struct pair_setup {
 	bool no_cm;    /* without a communication manager */
 	uint16_t vlan; /* 0: none */
 	struct rte_rcu_qsbr *rcu[2];
+	uint32_t engines;       /* on each side; 0: 1 */
+	uint32_t handoff_depth; /* 0: PLX_HANDOFF_DEPTH */
 };
 
 /** Start the EAL once (without hugepages) and make both engines, not connected. */
 void pair_open_with(struct pair *pair, const struct pair_setup *setup);
 void pair_open(struct pair *pair, bool inline_mode);
 
-/** Everything is destroyed; every packet of the fixture's pool must be back. */
+/** Everything is destroyed; every packet of the fixture's pool must be back. Engines without
+ * objects are not polled. */
 void pair_close(struct pair *pair);
+/** Destroy the queue pairs and queues of both sides, but not the engines. */
+void pair_destroy_objects(struct pair *pair);
 
 struct pair_options pair_defaults(uint32_t depth);
 
@@ -143,6 +158,9 @@ void pair_connector_destroy(struct whole_connector *connector);
  * In inline mode both do nothing. */
 void pair_start(struct pair *pair);
 void pair_stop(struct pair *pair);
+
+/** Poll all engines of one side once, in order. */
+void pair_poll_side(struct pair *pair, int i);
 
 /** Poll both engines `rounds` times, 1 us apart (inline mode: in real time). */
 void pair_run(struct pair *pair, uint32_t rounds);

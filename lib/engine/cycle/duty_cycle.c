@@ -5,7 +5,7 @@
  */
 #include <rte_rcu_qsbr.h>
 
-#include "plx_engine_cycle.h"
+#include "plx_engine_member.h"
 
 void
 plx_engine_set_online(struct plx_engine *engine, bool online)
@@ -64,16 +64,19 @@ connects(const struct plx_engine *engine)
 	return plx_unlikely(engine->link_busy);
 }
 
-/* After a pause a response may be queued behind other packets, so timers wait until the backlog is
- * received. A peer that fills every burst delays them for no longer than the grace period. */
+/* After a pause a response may be queued behind other packets, here or at another engine, so timers
+ * wait until the backlog is received. A peer that fills every burst delays them for no longer than
+ * the grace period. */
 static inline bool
 timers_wait(struct plx_engine *engine, uint32_t received)
 {
 	if (plx_likely(engine->grace_bursts == 0))
 		return false;
-	engine->grace_bursts -= !PLX_MUTANT(GRACE_UNBOUNDED);
-	if (received < PLX_PORT_BURST ||
-	    (engine->now >= engine->grace_until && !PLX_MUTANT(GRACE_UNBOUNDED)))
+	if (received == PLX_PORT_BURST)
+		engine->grace_bursts -= !PLX_MUTANT(GRACE_UNBOUNDED);
+	else if (engine->member == NULL || engine_group_is_drained(engine))
+		engine->grace_bursts = 0;
+	if (engine->now >= engine->grace_until && !PLX_MUTANT(GRACE_UNBOUNDED))
 		engine->grace_bursts = 0;
 	return engine->grace_bursts > 0;
 }

@@ -6,7 +6,7 @@
 #include <rte_mbuf.h>
 #include <rte_rcu_qsbr.h>
 
-#include "plx_engine_cycle.h"
+#include "plx_engine_member.h"
 
 static void
 init_lists(struct plx_engine *engine)
@@ -111,10 +111,13 @@ check(const struct plx_engine_config *config, struct plx_why *why)
 			    PLX_ENGINE_QPS_MAX);
 		return PLX_INVALID;
 	}
-	if (engines < 1 || engines > PLX_ENGINES_MAX || engines & (engines - 1) ||
-	    config->index >= engines) {
-		plx_why_set(why, "engine %u of %u; their number is a power of two up to %d",
-			    config->index, engines, PLX_ENGINES_MAX);
+	if (engines < 1 || engines > PLX_ENGINES_MAX || config->index >= engines) {
+		plx_why_set(why, "engine %u of %u; there are 1 to %d", config->index, engines,
+			    PLX_ENGINES_MAX);
+		return PLX_INVALID;
+	}
+	if (engines != (config->group != NULL ? config->group->config.engines : 1)) {
+		plx_why_set(why, "%u engines without a group of as many", engines);
 		return PLX_INVALID;
 	}
 	if (config->inline_mode && config->rcu != NULL) {
@@ -142,6 +145,8 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 	engine->config = *config;
 	engine->port = config->port;
 	engine->link = config->link;
+	if (config->group != NULL)
+		engine->member = &config->group->member[config->index];
 	engine->vlan = plx_net_vlan(config->net);
 	engine->ip_at = engine->vlan != 0 ? PLX_ETH_BYTES + PLX_VLAN_BYTES : PLX_ETH_BYTES;
 	engine->icrc = config->icrc != NULL ? config->icrc : plx_icrc_choose();

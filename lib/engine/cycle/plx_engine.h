@@ -21,6 +21,7 @@
 #include "plx_wire.h"
 
 struct plx_cm;
+struct plx_engine_group;
 struct plx_link_ops;
 struct rte_mempool;
 struct rte_rcu_qsbr;
@@ -28,7 +29,7 @@ struct rte_rcu_qsbr;
 /* ---- limits ---- */
 
 enum {
-	PLX_ENGINES_MAX = 16,         /* of one adapter; a power of two */
+	PLX_ENGINES_MAX = 16,         /* of one adapter */
 	PLX_ENGINE_QPS_MAX = 16384,   /* of one engine */
 	PLX_ENGINE_AHS_MAX = 4096,    /* address handles of one engine */
 	PLX_ENGINE_AH_WAITS_MAX = 16, /* datagrams queued for one neighbour, */
@@ -53,11 +54,12 @@ struct plx_engine_config {
 	struct rte_mempool
 		*pool; /* buffers of packets to send; data room for the port's frame_max */
 	struct rte_rcu_qsbr *rcu; /* reports quiescence as thread `index`; NULL: inline mode */
-	uint32_t index, engines;  /* this is engine `index` of a power of two */
-	uint32_t qps;             /* 1 .. PLX_ENGINE_QPS_MAX */
-	struct plx_secret secret; /* the adapter's: for queue pair numbers and first PSNs */
-	bool inline_mode;         /* command calls poll the engine while they wait */
-	plx_icrc_fn icrc;         /* NULL: plx_icrc_choose() */
+	uint32_t index, engines;  /* this is engine `index` of 1 .. PLX_ENGINES_MAX */
+	struct plx_engine_group *group; /* of all of them; NULL: it is the only one */
+	uint32_t qps;                   /* 1 .. PLX_ENGINE_QPS_MAX */
+	struct plx_secret secret;       /* the adapter's: for queue pair numbers and first PSNs */
+	bool inline_mode;               /* command calls poll the engine while they wait */
+	plx_icrc_fn icrc;               /* NULL: plx_icrc_choose() */
 };
 
 /* Every reason for a drop or a stall outside a QP. X(name, text) */
@@ -79,6 +81,9 @@ struct plx_engine_config {
 	X(rx_linearised, "packets copied into one buffer because they came in several") \
 	X(rx_tagged_again, "packets whose VLAN tag the device had stripped")            \
 	X(rx_too_long, "packets longer than the port's limit, dropped")                 \
+	X(rx_handed_over, "packets received from the queues of other engines")          \
+	X(handed_over, "packets passed to the engine that they belong to")              \
+	X(handoff_full, "packets dropped because that engine's ring was full")          \
 	X(tx_packets, "packets sent")                                                   \
 	X(tx_bytes, "bytes sent")                                                       \
 	X(tx_full, "bursts of which the port accepted only a part")                     \

@@ -236,6 +236,7 @@ struct stalls {
 
 struct ah_table;
 struct engine_ah;
+struct engine_member;
 struct gsi;
 
 /*
@@ -281,6 +282,7 @@ struct plx_link_ops {
 struct plx_engine {
 	struct plx_engine_config config;
 	struct plx_port *port;
+	struct engine_member *member; /* NULL: it is the only engine */
 	plx_icrc_fn icrc;
 	uint16_t vlan;  /* 0: none */
 	uint16_t ip_at; /* offset of the IP header in our packets: after the VLAN tag, if any */
@@ -290,6 +292,7 @@ struct plx_engine {
 	struct stalls stalls;
 	uint32_t grace_bursts; /* RX bursts that timers still wait for; 0: they do not wait */
 	uint64_t grace_until;  /* ... but only until this time */
+	uint64_t grace_since;  /* the caller's clock when they began to wait */
 	uint8_t *scratch;
 
 	struct qp_entry *table; /* indexed by plx_numbers_place() of the number */

@@ -8,6 +8,7 @@
 #include <rte_prefetch.h>
 
 #include "plx_bytes.h"
+#include "plx_engine_member.h"
 #include "plx_engine_ud.h"
 
 enum {
@@ -255,9 +256,11 @@ receive_fast(struct plx_engine *engine, const uint8_t *bytes, size_t len)
 	return true;
 }
 
+/* @param at where the packet is in its burst; NULL afterwards if another engine has it now */
 static inline void
-receive_one(struct plx_engine *engine, const struct rte_mbuf *m)
+receive_one(struct plx_engine *engine, struct rte_mbuf **at)
 {
+	struct rte_mbuf *m = *at;
 	const uint8_t *bytes = rte_pktmbuf_mtod(m, const uint8_t *);
 	uint32_t len = m->pkt_len;
 
@@ -266,7 +269,11 @@ receive_one(struct plx_engine *engine, const struct rte_mbuf *m)
 		if (bytes == NULL)
 			return;
 	}
-	if (plx_unlikely(!receive_fast(engine, bytes, len)))
+	if (plx_likely(receive_fast(engine, bytes, len)))
+		return;
+	if (plx_unlikely(engine->member != NULL) && engine_hand_over(engine, m, bytes, len))
+		*at = NULL;
+	else
 		receive_slow(engine, bytes, len, trust_of(m));
 }
 
@@ -320,12 +327,14 @@ engine_receive(struct plx_engine *engine)
 	struct rte_mbuf *packets[PLX_PORT_BURST];
 	struct plx_port *port = engine->port;
 	uint64_t bytes = 0;
-	uint32_t n;
+	uint32_t n, stay;
 
 	/* Alternate with the port: loopback packets never run out while a queue pair sends to its
 	 * own port. */
 	if (plx_unlikely(engine->loop_count > 0) && (engine->loop_turn = !engine->loop_turn))
 		n = receive_loop(engine, packets);
+	else if (plx_unlikely(engine->member != NULL))
+		n = engine_receive_in_turn(engine, packets);
 	else
 		n = port->rx(port, packets, PLX_PORT_BURST);
 	if (n == 0)
@@ -334,10 +343,14 @@ engine_receive(struct plx_engine *engine)
 		prefetch(packets[i]);
 	for (uint32_t i = 0; i < n; i++) {
 		bytes += packets[i]->pkt_len;
-		receive_one(engine, packets[i]);
+		receive_one(engine, &packets[i]);
 	}
-	free_packets(packets, n);
-	plx_count(&engine->counters.rx_packets, n);
+	stay = n;
+	if (plx_unlikely(engine->member != NULL))
+		stay = engine_hand_over_burst(engine, packets, n, &bytes);
+	if (plx_likely(stay > 0))
+		free_packets(packets, stay);
+	plx_count(&engine->counters.rx_packets, stay);
 	plx_count(&engine->counters.rx_bytes, bytes);
 	return n;
 }

@@ -5,7 +5,7 @@
  * (decision 25). It never runs backwards, whatever the caller's clock does.
  * Start with engine_jump(), which engine_set_time() calls for anything but a usual cycle.
  */
-#include "plx_engine_cycle.h"
+#include "plx_engine_member.h"
 
 static void
 remember_stall(struct plx_engine *engine, uint64_t ns)
@@ -70,8 +70,10 @@ engine_jump(struct plx_engine *engine, uint64_t now)
 	if (now < engine->clock)
 		return step_back(engine, now);
 	/* A grace period in progress is not extended: timers run between any two. */
-	if (engine->grace_bursts == 0)
+	if (engine->grace_bursts == 0) {
 		engine->grace_bursts = GRACE_BURSTS;
+		engine->grace_since = now;
+	}
 	if (due < engine->asked)
 		due = plx_time_min(engine->asked, now);
 	late = now - due;
@@ -98,7 +100,8 @@ plx_engine_wake_ns(struct plx_engine *engine)
 	    !plx_list_empty(&engine->queues.broken) ||
 	    !plx_list_empty(&engine->queues.broken_rqs) ||
 	    engine->sends.count + engine->recvs.count > 0 ||
-	    plx_net_wake_ns(engine->config.net) == 0 || engine->link_busy)
+	    plx_net_wake_ns(engine->config.net) == 0 || engine->link_busy ||
+	    (engine->member != NULL && engine_member_has_news(engine->member)))
 		return 0;
 	wake = plx_time_min(engine->link_at, wheel_wake_ns(&engine->wheel));
 	if (wake != PLX_NEVER)

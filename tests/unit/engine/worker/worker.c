@@ -266,18 +266,16 @@ an_engine_that_cannot_be_is_refused_with_a_sentence(void **state)
 	assert_non_null(strstr(why.text, "16385"));
 	bad = good;
 	for (uint32_t engines = 0; engines <= PLX_ENGINES_MAX + 1; engines++) {
-		bool fine = engines == 1 || engines == 2 || engines == 4 || engines == 8 ||
-			    engines == 16;
-
 		bad.engines = engines;
 		bad.index = engines;
 		assert_int_equal(plx_engine_create(&bad, &engine, &why), PLX_INVALID);
-		assert_non_null(strstr(why.text, "power of two"));
+		assert_non_null(strstr(why.text, "1 to 16"));
 		bad.index = 0;
-		assert_int_equal(plx_engine_create(&bad, &engine, &why),
-				 fine ? PLX_OK : PLX_INVALID);
-		if (fine)
-			plx_engine_destroy(engine);
+		if (engines == 1)
+			continue;
+		assert_int_equal(plx_engine_create(&bad, &engine, &why), PLX_INVALID);
+		assert_non_null(
+			strstr(why.text, engines < 2 || engines > 16 ? "1 to 16" : "group"));
 	}
 	bad = good;
 	bad.rcu = (struct rte_rcu_qsbr *)(void *)&pair;
@@ -291,6 +289,8 @@ an_engine_that_cannot_be_is_refused_with_a_sentence(void **state)
 static void
 numbers_lead_to_their_engine(void **state)
 {
+	const struct plx_engine_group_config eight = {
+		.engines = 8, .handoff_depth = 1, .socket = -1};
 	struct plx_engine_config config;
 	struct plx_numbers numbers;
 
@@ -299,6 +299,7 @@ numbers_lead_to_their_engine(void **state)
 	config = pair.side[0].config;
 	config.secret = (struct plx_secret){{11, 12}};
 	plx_numbers_init(&numbers, &config.secret, 0, 8);
+	assert_int_equal(plx_engine_group_create(&eight, &config.group), PLX_OK);
 	for (uint32_t index = 0; index < 8; index++) {
 		const struct plx_engine_cq_config cq = {.depth = 4};
 		struct plx_engine_qp_config qp = {
@@ -321,6 +322,7 @@ numbers_lead_to_their_engine(void **state)
 		assert_int_equal(plx_engine_cq_destroy(qp.send_cq), PLX_OK);
 		plx_engine_destroy(engine);
 	}
+	plx_engine_group_destroy(config.group);
 	pair_close(&pair);
 }
 

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Creation and destruction of a group of engines. Nothing here is on the data path.
+ * Start with plx_engine_group_create().
+ */
+#include <rte_mbuf.h>
+
+#include "plx_engine_member.h"
+
+static struct rte_ring *
+make_ring(const struct plx_engine_group_config *config)
+{
+	const struct plx_ring_config packets = {.entries = config->handoff_depth,
+						.entry_bytes = sizeof(struct rte_mbuf *),
+						.producers = PLX_RING_ONE,
+						.consumers = PLX_RING_ONE,
+						.socket = config->socket};
+
+	return plx_ring_create(&packets);
+}
+
+/* Returns: false: out of memory */
+static bool
+join(struct plx_engine_group *group, uint32_t from, uint32_t to)
+{
+	struct rte_ring *ring = make_ring(&group->config);
+
+	group->member[from].out[to] = ring;
+	group->member[to].in[from] = ring;
+	return ring != NULL;
+}
+
+static void
+free_packets(struct rte_ring *ring)
+{
+	struct rte_mbuf *m;
+
+	while (plx_ring_dequeue(ring, sizeof(m), &m, 1) > 0)
+		rte_pktmbuf_free(m);
+}
+
+enum plx_status
+plx_engine_group_create(const struct plx_engine_group_config *config, struct plx_engine_group **out)
+{
+	struct plx_engine_group *group;
+	uint32_t engines = config->engines;
+	bool made = true;
+
+	if (engines < 2 || engines > PLX_ENGINES_MAX || config->handoff_depth < 1 ||
+	    config->handoff_depth > PLX_HANDOFF_DEPTH)
+		return PLX_INVALID;
+	group = plx_heap_alloc(sizeof(*group) + engines * sizeof(group->member[0]), config->socket);
+	if (group == NULL)
+		return PLX_NO_MEMORY;
+	group->config = *config;
+	for (uint32_t i = 0; i < engines; i++) {
+		group->member[i].group = group;
+		group->member[i].index = i;
+		for (uint32_t j = 0; j < engines && made; j++)
+			made = i == j || join(group, i, j);
+	}
+	if (!made) {
+		plx_engine_group_destroy(group);
+		return PLX_NO_MEMORY;
+	}
+	*out = group;
+	return PLX_OK;
+}
+
+void
+plx_engine_group_destroy(struct plx_engine_group *group)
+{
+	for (uint32_t i = 0; i < group->config.engines; i++)
+		for (uint32_t j = 0; j < group->config.engines; j++) {
+			struct rte_ring *ring = group->member[i].in[j];
+
+			if (ring == NULL)
+				continue;
+			free_packets(ring);
+			plx_ring_destroy(ring);
+		}
+	plx_heap_free(group);
+}
