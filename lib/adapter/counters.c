@@ -18,14 +18,14 @@
 	X(tx_bytes, "bytes the device sent")                     \
 	X(tx_errors, "packets the device could not send")
 
-/* Sums over all engines. */
+/* Sums over all engines, which share the neighbours. */
 struct sums {
 	struct plx_engine_counters engine;
 	struct plx_net_counters net;
 };
 
 static void
-add(struct sums *sums, const struct plx_engine_counters *engine, const struct plx_net_counters *net)
+add(struct sums *sums, const struct plx_engine_counters *engine)
 {
 	for (uint32_t i = 0; i < PLX_WIRE_VERDICT_COUNT; i++)
 		sums->engine.refused[i] += engine->refused[i];
@@ -33,9 +33,6 @@ add(struct sums *sums, const struct plx_engine_counters *engine, const struct pl
 		sums->engine.denied[i] += engine->denied[i];
 #define PLX_X(name, text) sums->engine.name += engine->name;
 	PLX_ENGINE_COUNTER_LIST(PLX_X)
-#undef PLX_X
-#define PLX_X(name, text) sums->net.name += net->name;
-	PLX_NET_COUNTER_LIST(PLX_X)
 #undef PLX_X
 }
 
@@ -115,8 +112,8 @@ plx_host_counters(const struct host_adapter *adapter, struct plx_counter *out, u
 
 	*kinds = cm != NULL ? PLX_COUNTERS_CM : 0;
 	for (uint32_t i = 0; i < adapter->engines; i++)
-		add(&sums, plx_engine_counters(adapter->engine[i]),
-		    plx_engine_net_counters(adapter->engine[i]));
+		add(&sums, plx_engine_counters(adapter->engine[i]));
+	sums.net = *plx_engine_net_counters(adapter->engine[0]);
 	put_engine(&to, &sums);
 	if (cm != NULL)
 		put_cm(&to, cm);

@@ -17,7 +17,7 @@ port_rx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 	struct pair_port *self = (struct pair_port *)port;
 	uint16_t got = 0;
 
-	while (got < n && self->count > 0 && !self->hold) {
+	while (got < n && self->count > 0 && !self->side->port.hold) {
 		packets[got++] = self->wire[self->first++ % PAIR_WIRE];
 		self->count--;
 	}
@@ -46,7 +46,7 @@ is_lost(struct pair_port *self, const struct rte_mbuf *m)
 static uint16_t
 port_tx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 {
-	struct pair_port *self = (struct pair_port *)port;
+	struct pair_port *self = &((struct pair_port *)port)->side->port;
 
 	if (self->refuse > 0) {
 		self->refuse--;

@@ -30,7 +30,8 @@ enum {
 
 struct pair_side;
 
-/* Packets that one side has sent and the other has not yet received. */
+/* Packets that one side has sent and the other has not yet received. With several queues, what a
+ * test sets in the first one holds for all. */
 struct pair_port {
 	struct plx_port port;
 	struct pair_side *side;

@@ -67,6 +67,8 @@ make_numbers(struct plx_engine *engine)
 	if (engine->numbers == NULL)
 		return false;
 	plx_numbers_init(engine->numbers, &config->secret, config->index, config->engines);
+	if (config->group != NULL && config->index == 0)
+		config->group->board->key = plx_secret_for(&config->secret, PLX_SECRET_BOARD, 0);
 	plx_secret_wipe(&config->secret, sizeof(config->secret));
 	engine->place_factor = engine->numbers->place_factor;
 	return true;
@@ -127,6 +129,13 @@ check(const struct plx_engine_config *config, struct plx_why *why)
 	return check_net(config, why);
 }
 
+static void
+join_group(struct plx_engine *engine, struct plx_engine_group *group)
+{
+	engine->member = &group->member[engine->config.index];
+	engine->member->engine = engine;
+}
+
 enum plx_status
 plx_engine_create(const struct plx_engine_config *config, struct plx_engine **out,
 		  struct plx_why *why)
@@ -146,7 +155,7 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 	engine->port = config->port;
 	engine->link = config->link;
 	if (config->group != NULL)
-		engine->member = &config->group->member[config->index];
+		join_group(engine, config->group);
 	engine->vlan = plx_net_vlan(config->net);
 	engine->ip_at = engine->vlan != 0 ? PLX_ETH_BYTES + PLX_VLAN_BYTES : PLX_ETH_BYTES;
 	engine->icrc = config->icrc != NULL ? config->icrc : plx_icrc_choose();
@@ -165,7 +174,7 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 	engine->link_at = PLX_NEVER;
 	engine->tx_since = PLX_NEVER;
 	engine->reroute_at = PLX_NEVER;
-	engine->net_version = plx_net_version(config->net);
+	engine->net_version = engine_net_version(engine);
 	if (config->rcu != NULL)
 		rte_rcu_qsbr_thread_register(config->rcu, config->index);
 	*out = engine;

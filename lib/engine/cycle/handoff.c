@@ -18,11 +18,15 @@ enum {
 static void
 fetch_news(struct engine_member *self)
 {
+	uint32_t news;
+
 	/* Loading first keeps the line shared while there is nothing. */
 	if (atomic_load_explicit(&self->news, memory_order_relaxed) == 0)
 		return;
 	/* Cleared before the rings are read: what is put into one later sets its bit again. */
-	self->packets_from |= atomic_exchange(&self->news, 0);
+	news = atomic_exchange(&self->news, 0);
+	self->packets_from |= news & ((1u << MESSAGES_BIT) - 1);
+	self->messages_from |= news >> MESSAGES_BIT;
 }
 
 /* Dequeue a burst from the rings, in turn. */
@@ -31,7 +35,6 @@ fetch(struct engine_member *self, struct rte_mbuf **packets)
 {
 	uint32_t engines = self->group->config.engines, n = 0;
 
-	fetch_news(self);
 	for (uint32_t i = 0; i < engines && n < PLX_PORT_BURST && self->packets_from != 0; i++) {
 		uint32_t from = (self->next + i) % engines, room = PLX_PORT_BURST - n, got;
 
@@ -66,6 +69,9 @@ engine_receive_in_turn(struct plx_engine *engine, struct rte_mbuf **packets)
 	uint32_t n;
 
 	publish_drained(self);
+	fetch_news(self);
+	if (plx_unlikely(self->messages_from != 0))
+		engine_messages_serve(engine);
 	self->port_turn = !self->port_turn;
 	if (!self->port_turn) {
 		n = fetch(self, packets);

@@ -46,11 +46,11 @@ struct plx_engine;
 struct plx_engine_config {
 	struct plx_port *port;
 	struct plx_mem *mem;
-	struct plx_net *net; /* polled by this engine alone; its frames fit port and pool; the
-				engine uses its addresses and VLAN */
+	struct plx_net *net; /* polled by engine 0 alone, and of a group shared by all, which use
+				its addresses and VLAN; its frames fit port and pool */
 	const struct plx_link_ops *link; /* connections and datagrams: &plx_link, of plx_link.h */
-	struct plx_cm *cm; /* the link's; polled by this engine alone. NULL: packets for the GSI
-			      are dropped */
+	struct plx_cm *cm; /* the link's; polled by engine 0 alone, and NULL for others. NULL:
+			      packets for the GSI are dropped */
 	struct rte_mempool
 		*pool; /* buffers of packets to send; data room for the port's frame_max */
 	struct rte_rcu_qsbr *rcu; /* reports quiescence as thread `index`; NULL: inline mode */
@@ -172,6 +172,7 @@ const struct plx_net_counters *plx_engine_net_counters(const struct plx_engine *
 
 /* ---- reachability of peers ----
  *
+ * Of a group, engine 0 executes the calls.
  * Threads: any. The status is OK when the engine executed the call, TIMEOUT when it does not run;
  * the verdict has the result. In inline mode the calls poll the engine.
  */

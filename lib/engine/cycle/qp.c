@@ -4,8 +4,8 @@
  * the calls of other threads, are in qp_command.c.
  * Start with engine_qp_modify().
  */
-#include "plx_engine_cycle.h"
 #include "plx_bytes.h"
+#include "plx_engine_member.h"
 #include "waiting.h"
 
 /* ---- on the engine's thread ---- */
@@ -132,8 +132,7 @@ make_template(struct engine_qp *qp)
 enum plx_status
 engine_resolve(struct plx_engine *engine, const struct plx_ip *remote, uint8_t *mac)
 {
-	enum plx_net_verdict verdict =
-		plx_net_resolve(engine->config.net, remote, engine->now, mac);
+	enum plx_net_verdict verdict = engine_neighbour(engine, remote, mac);
 
 	if (verdict == PLX_NET_READY)
 		return PLX_OK;

@@ -95,7 +95,7 @@ not_roce(struct plx_engine *engine, enum plx_wire_verdict verdict, const uint8_t
 		net = plx_net_on_frame(engine->config.net, bytes, len, engine->now);
 	if (net == PLX_NET_TAKEN || net == PLX_NET_MALFORMED) {
 		plx_count(&engine->counters.rx_net, 1);
-		engine->link->on_neighbour(engine);
+		engine_on_neighbour(engine);
 		return;
 	}
 	plx_count(&engine->counters.refused[wire_verdict_of(net, verdict)], 1);

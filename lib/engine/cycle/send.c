@@ -7,6 +7,7 @@
 #include <rte_mbuf.h>
 #include <rte_memcpy.h>
 
+#include "plx_engine_member.h"
 #include "plx_engine_ud.h"
 #include "waiting.h"
 
@@ -127,7 +128,7 @@ is_ready(struct engine_ah *ah)
 	/* Queue behind datagrams already waiting, to keep the order. */
 	if (plx_unlikely(ah->waits > 0))
 		return false;
-	if (plx_likely(ah->resolved && ah->version == plx_net_version(engine->config.net)))
+	if (plx_likely(ah->resolved && ah->version == engine_net_version(engine)))
 		return true;
 	return engine->link->resolve_ah(ah);
 }
@@ -289,8 +290,8 @@ engine_schedule(struct plx_engine *engine, struct engine_qp *qp)
 }
 
 /* Send ARP, neighbour discovery and echo: rare, bounded by their queue, in order. */
-void
-engine_transmit_net(struct plx_engine *engine)
+static inline void
+transmit_frames(struct plx_engine *engine)
 {
 	struct plx_net *net = engine->config.net;
 	uint64_t wake = plx_net_wake_ns(net);
@@ -311,22 +312,14 @@ engine_transmit_net(struct plx_engine *engine)
 	}
 	if (wake != 0 && wake < engine->net_timer.deadline)
 		wheel_set(&engine->wheel, &engine->net_timer, wake);
-	if (plx_unlikely(plx_net_version(net) != engine->net_version)) {
-		engine->net_version = plx_net_version(net);
-		engine->reroute_at = engine->now;
-		engine->reroute_qps = true;
-	}
-	if (plx_unlikely(engine->now >= engine->reroute_at)) {
-		struct plx_list *node, *after;
+}
 
-		engine->reroute_at = PLX_NEVER;
-		engine->link->on_reroute(engine);
-		if (!engine->reroute_qps)
-			return;
-		engine->reroute_qps = false;
-		plx_list_for_each (node, after, &engine->qps)
-			engine_qp_route(plx_list_entry(node, struct engine_qp, all_link));
-	}
+void
+engine_transmit_net(struct plx_engine *engine)
+{
+	if (plx_likely(engine_has_net(engine)))
+		transmit_frames(engine);
+	engine_follow_neighbours(engine);
 }
 
 /* Send one datagram of the GSI, after packets that are already queued.

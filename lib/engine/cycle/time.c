@@ -92,6 +92,7 @@ engine_jump(struct plx_engine *engine, uint64_t now)
 uint64_t
 plx_engine_wake_ns(struct plx_engine *engine)
 {
+	const struct plx_net *net = engine->config.net;
 	uint64_t wake;
 
 	engine->asked = 0;
@@ -99,8 +100,8 @@ plx_engine_wake_ns(struct plx_engine *engine)
 	    !plx_list_empty(&engine->queues.spilled) || !plx_list_empty(&engine->queues.eventful) ||
 	    !plx_list_empty(&engine->queues.broken) ||
 	    !plx_list_empty(&engine->queues.broken_rqs) ||
-	    engine->sends.count + engine->recvs.count > 0 ||
-	    plx_net_wake_ns(engine->config.net) == 0 || engine->link_busy ||
+	    engine->sends.count + engine->recvs.count > 0 || engine->link_busy ||
+	    (engine_has_net(engine) && plx_net_wake_ns(net) == 0) ||
 	    (engine->member != NULL && engine_member_has_news(engine->member)))
 		return 0;
 	wake = plx_time_min(engine->link_at, wheel_wake_ns(&engine->wheel));

@@ -8,6 +8,7 @@
 #include <rte_mbuf.h>
 
 #include "ah.h"
+#include "plx_engine_member.h"
 
 enum {
 	MAC_BYTES = 6
@@ -113,13 +114,12 @@ static enum plx_net_verdict
 resolve(struct engine_ah *ah)
 {
 	struct plx_engine *engine = ah->engine;
-	struct plx_net *net = engine->config.net;
 	uint8_t mac[MAC_BYTES];
-	enum plx_net_verdict verdict = plx_net_resolve(net, &ah->path.remote, engine->now, mac);
+	enum plx_net_verdict verdict = engine_neighbour(engine, &ah->path.remote, mac);
 
 	ah->resolved = verdict == PLX_NET_READY;
 	/* Read after the lookup, which may evict another neighbour. */
-	ah->version = plx_net_version(net);
+	ah->version = engine_net_version(engine);
 	if (ah->resolved)
 		point(ah, mac);
 	return verdict;

@@ -176,6 +176,17 @@ next_hop_of(const struct plx_net *net, const struct plx_ip *ip, uint8_t *mac,
 }
 
 enum plx_net_verdict
+plx_net_reach(const struct plx_net *net, const struct plx_ip *ip, struct plx_ip *hop, uint8_t *mac)
+{
+	struct plx_next_hop next_hop;
+	enum plx_net_verdict verdict = next_hop_of(net, ip, mac, &next_hop);
+
+	if (verdict == PLX_NET_WAIT)
+		*hop = next_hop.ip;
+	return verdict;
+}
+
+enum plx_net_verdict
 plx_net_resolve(struct plx_net *net, const struct plx_ip *ip, uint64_t now, uint8_t *mac)
 {
 	const struct plx_neighbour *neighbour;

@@ -163,6 +163,18 @@ enum plx_net_verdict plx_net_resolve(struct plx_net *net, const struct plx_ip *i
 				     uint8_t *mac) PLX_MUST_CHECK;
 
 /**
+ * As much of plx_net_resolve() as our addresses and routes alone can tell: READY, NO_ROUTE and
+ * NOT_UNICAST as there; WAIT: resolve the neighbour `hop`, which is `ip` itself or its gateway.
+ *
+ * @param hop [out] if WAIT
+ * @param mac [6] written if READY, else unchanged
+ * Threads: any
+ * Tests:   tests/unit/proto/net/route.c
+ */
+enum plx_net_verdict plx_net_reach(const struct plx_net *net, const struct plx_ip *ip,
+				   struct plx_ip *hop, uint8_t *mac) PLX_MUST_CHECK;
+
+/**
  * The Ethernet address for a reply to an unverified sender: the known one of `ip` or of the gateway
  * to it, else the one that the request came from. Sends no request, and neither creates nor evicts
  * an entry.

@@ -37,6 +37,7 @@ enum plx_secret_purpose {
 	PLX_SECRET_COMM_IDS,     /* ... communication ids */
 	PLX_SECRET_TRANSACTIONS, /* ... transaction ids */
 	PLX_SECRET_TABLES,       /* ... slots of addresses and services in tables */
+	PLX_SECRET_BOARD,        /* slots of addresses among the neighbours that engines share */
 	PLX_SECRET_PURPOSES,
 };
 

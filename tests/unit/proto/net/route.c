@@ -148,6 +148,7 @@ the_longest_prefix_counts(void **state)
 		{"fd77::9", "fd77::9"},
 	};
 	struct lan lan;
+	uint8_t mac[6];
 
 	(void)state;
 	open_routed(&lan);
@@ -160,6 +161,14 @@ the_longest_prefix_counts(void **state)
 		assert_memory_equal(&hop, &expected, sizeof hop);
 		assert_true(plx_net_source(lan.net, &ip, &source));
 		assert_memory_equal(&source, &own, sizeof source);
+		memset(&hop, 0xee, sizeof hop);
+		if (memcmp(&ip, &own, sizeof ip) == 0) {
+			assert_int_equal(plx_net_reach(lan.net, &ip, &hop, mac), PLX_NET_READY);
+			assert_memory_equal(mac, lan.config.mac, sizeof mac);
+			continue;
+		}
+		assert_int_equal(plx_net_reach(lan.net, &ip, &hop, mac), PLX_NET_WAIT);
+		assert_memory_equal(&hop, &expected, sizeof hop);
 	}
 	lan_close(&lan);
 }
@@ -301,6 +310,10 @@ without_a_way_nobody_is_asked(void **state)
 	got = untouched;
 	assert_false(plx_net_next_hop(lan.net, &far, &got));
 	assert_false(plx_net_source(lan.net, &far, &got));
+	assert_memory_equal(&got, &untouched, sizeof got);
+	assert_int_equal(plx_net_reach(lan.net, &far, &got, got.v), PLX_NET_NO_ROUTE);
+	far = lan_ip("10.77.0.255");
+	assert_int_equal(plx_net_reach(lan.net, &far, &got, got.v), PLX_NET_NOT_UNICAST);
 	assert_memory_equal(&got, &untouched, sizeof got);
 	assert_int_equal(lan_resolve(&lan, "11.0.0.1"), PLX_NET_NO_ROUTE);
 	assert_int_equal(lan_resolve(&lan, "fd88::1"), PLX_NET_NO_ROUTE);
