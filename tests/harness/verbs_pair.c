@@ -5,7 +5,6 @@
  * with pair_run(), then pair_open().
  */
 #include "verbs_pair.h"
-#include "host_process.h"
 #include "pattern.h"
 
 #include <sched.h>
@@ -15,7 +14,6 @@
 
 static enum plx_mode mode;
 static bool attached; /* the adapters are another process's; mode is PLX_MODE_WORKER */
-static struct host_process host;
 static struct plx_adapter *adapters[2];
 static int left_behind; /* cmocka prints that a group's end failed, and does not count it */
 
@@ -97,25 +95,17 @@ pair_adapter_options(struct plx_adapter_options *options, unsigned end)
 	options->packets = 4096;
 }
 
-/* @param name [PLX_ADAPTER_NAME_MAX + 1] */
-static void
-name_adapter(unsigned i, char *name)
+void
+pair_set_attached(bool wanted)
 {
-	snprintf(name, 8, "%c%d", 'a' + (int)i, attached ? 2 : (int)mode);
+	attached = wanted;
+	mode = PLX_MODE_WORKER;
 }
 
-/* In the host process. */
-static bool
-adapter_of_host(unsigned i, char name[PLX_ADAPTER_NAME_MAX + 1],
-		struct plx_adapter_options *options)
+void
+pair_adapter_name(unsigned i, char *name)
 {
-	if (i >= 2)
-		return false;
-	mode = PLX_MODE_WORKER;
-	attached = true;
-	name_adapter(i, name);
-	pair_adapter_options(options, i);
-	return true;
+	snprintf(name, 8, "%c%d", 'a' + (int)i, attached ? 2 : (int)mode);
 }
 
 static int
@@ -128,7 +118,7 @@ open_adapters(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		pair_adapter_options(&options, i);
-		name_adapter(i, name);
+		pair_adapter_name(i, name);
 		if (plx_adapter_open(name, &options, &adapters[i], &why) != PLX_OK) {
 			print_error("%s\n", why.text);
 			return -1;
@@ -172,33 +162,6 @@ pair_run(const char *name, const struct CMUnitTest *tests, size_t n)
 	int failures = pair_run_in(PLX_MODE_INLINE, name, tests, n);
 
 	return failures + pair_run_in(PLX_MODE_WORKER, name, tests, n);
-}
-
-static int
-run_attached(const char *name, const struct CMUnitTest *tests, size_t n)
-{
-	int failures;
-
-	if (!host_process_begin(&host))
-		return 1;
-	attached = true;
-	failures = pair_run_in(PLX_MODE_WORKER, name, tests, n);
-	attached = false;
-	if (!host_process_end(&host)) {
-		print_error("the host did not end well\n");
-		failures++;
-	}
-	return failures;
-}
-
-int
-pair_run_all(const char *name, const struct CMUnitTest *tests, size_t n)
-{
-	int failures;
-
-	host_process_fork(&host, adapter_of_host);
-	failures = pair_run(name, tests, n);
-	return failures + run_attached(name, tests, n);
 }
 
 /* ---- ends ---- */

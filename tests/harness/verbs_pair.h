@@ -87,6 +87,9 @@ void pair_complete(struct plx_connector *connector);
 bool pair_is_inline(void);
 /** The adapters are those of a host in another process. */
 bool pair_is_attached(void);
+void pair_set_attached(bool wanted);
+/** @param name [PLX_ADAPTER_NAME_MAX + 1] of the adapter of end `i`, in this mode */
+void pair_adapter_name(unsigned i, char *name);
 /** "net_wire" link and addresses of this run. */
 struct plx_ip pair_ip(unsigned last);
 struct plx_ip pair_ip6(unsigned last);
