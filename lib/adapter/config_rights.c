@@ -209,20 +209,6 @@ read_ports(const struct settings_place *at, struct plx_host_rights *rights)
 }
 
 static enum plx_status
-read_share(const struct settings_place *at, struct plx_host_rights *rights)
-{
-	static const struct settings_field field = {"seat_share",
-						    SETTINGS_NUMBER,
-						    offsetof(struct plx_host_rights, share_percent),
-						    sizeof(rights->share_percent),
-						    1,
-						    100,
-						    NULL};
-
-	return settings_read_number(at, &field, rights);
-}
-
-static enum plx_status
 read_quota(const struct settings_place *at, enum plx_host_kind kind, struct plx_host_rights *rights)
 {
 	const struct plx_host_quota_row *row = &plx_host_quota_rows[kind];
@@ -243,8 +229,10 @@ static const struct {
 	const char *name;
 	enum plx_status (*read)(const struct settings_place *at, struct plx_host_rights *rights);
 } rows[] = {
-	{"users", read_users},        {"groups", read_groups},    {"namespaces", read_namespaces},
-	{"listen_ports", read_ports}, {"seat_share", read_share},
+	{"users", read_users},
+	{"groups", read_groups},
+	{"namespaces", read_namespaces},
+	{"listen_ports", read_ports},
 };
 
 _Static_assert(PLX_COUNT_OF(rows) + PLX_HOST_KINDS <= SETTINGS_RIGHTS_MAX, "room for all names");

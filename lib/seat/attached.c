@@ -180,6 +180,12 @@ needs_fronts(enum plx_ipc_op op)
 	       op == PLX_IPC_QP_CREATE || op == PLX_IPC_CHANNEL_CREATE;
 }
 
+static bool
+ends_an_object(enum plx_ipc_op op)
+{
+	return op == PLX_IPC_DESTROY || op == PLX_IPC_MR_DEREGISTER;
+}
+
 /* Give back arenas that the program has freed. */
 static void
 drop_dead_arenas(struct attached *to)
@@ -231,6 +237,9 @@ call(struct plx_seat *seat, enum plx_ipc_op op, const void *request, void *reply
 			break;
 		status = exchange(to, op, request, reply, why);
 	}
+	/* A host that has gone has nothing of ours. */
+	if (status == PLX_GONE && to->gone && ends_an_object(op))
+		status = PLX_OK;
 	pthread_mutex_unlock(&to->lock);
 	return status;
 }
@@ -289,7 +298,6 @@ free_attached(struct attached *to)
 	free(to);
 }
 
-/* A host that has gone has nothing of ours. */
 static enum plx_status
 close_seat(struct plx_seat *seat)
 {

@@ -85,10 +85,11 @@ be_host(const char *path, host_adapter_fn adapter, int go, int ready)
 void
 host_process_fork(struct host_process *host, host_adapter_fn adapter)
 {
+	static unsigned forked;
 	int go[2], ready[2];
 	pid_t parent = getpid();
 
-	snprintf(host->path, sizeof(host->path), "/tmp/pollux-test-%d.sock", parent);
+	snprintf(host->path, sizeof(host->path), "/tmp/pollux-test-%d-%u.sock", parent, forked++);
 	if (pipe(go) != 0 || pipe(ready) != 0)
 		abort();
 	host->pid = fork();

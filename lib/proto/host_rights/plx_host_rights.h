@@ -24,7 +24,7 @@ enum plx_host_kind {
 	PLX_HOST_USER_SEATS,  /* of one user at an adapter */
 	PLX_HOST_QUEUE_PAIRS, /* of a seat, as all that follow */
 	PLX_HOST_CONNECTIONS, /* connectors and listeners */
-	PLX_HOST_KEYS,        /* regions and windows */
+	PLX_HOST_KEYS,        /* regions, windows, domains and address handles */
 	PLX_HOST_MEMORY,      /* [bytes] that the host maps for the seat */
 	PLX_HOST_KINDS,
 };
@@ -54,7 +54,6 @@ struct plx_host_rights {
 	uint32_t users, groups, namespaces;
 	uint64_t quota[PLX_HOST_KINDS];
 	uint16_t port_first, port_last; /* that programs may listen on */
-	uint8_t share_percent;          /* 1 .. 100: of the sending time, that a seat may have */
 	char file[PLX_HOST_FILE_MAX];   /* where all this is written; for sentences */
 };
 

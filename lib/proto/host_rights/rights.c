@@ -9,7 +9,6 @@ enum {
 	MIB = 1 << 20,
 	PORT_FIRST_DEFAULT = 1024, /* as Linux keeps those below for its administrator */
 	PORT_LAST_DEFAULT = 65535,
-	SHARE_DEFAULT = 100,
 };
 
 /* The defaults let a program do what most do, and leave something for three others like it. */
@@ -19,7 +18,8 @@ const struct plx_host_quota_row plx_host_quota_rows[PLX_HOST_KINDS] = {
 	[PLX_HOST_QUEUE_PAIRS] = {"seat_queue_pairs", "queue pairs", 1, 16384, 256, 1},
 	[PLX_HOST_CONNECTIONS] = {"seat_connections", "connections and listeners", 1, 16384, 256,
 				  1},
-	[PLX_HOST_KEYS] = {"seat_keys", "regions and windows", 1, 1048575, 16384, 1},
+	[PLX_HOST_KEYS] = {"seat_keys", "regions, windows, domains and address handles", 1, 1048575,
+			   16384, 1},
 	[PLX_HOST_MEMORY] = {"seat_memory_mib", "bytes of memory", 1, 1 << 24, 4096, MIB},
 };
 
@@ -35,7 +35,6 @@ plx_host_rights_init(struct plx_host_rights *rights, uint32_t own_user,
 			plx_host_quota_rows[kind].by_default * plx_host_quota_rows[kind].unit;
 	rights->port_first = PORT_FIRST_DEFAULT;
 	rights->port_last = PORT_LAST_DEFAULT;
-	rights->share_percent = SHARE_DEFAULT;
 	for (size_t i = 0; file[i] != '\0' && i < sizeof(rights->file) - 1; i++)
 		rights->file[i] = file[i];
 }

@@ -103,7 +103,6 @@ the_shipped_file_has_the_defaults_that_it_says(void **state)
 	assert_memory_equal(said->quota, left_out->quota, sizeof(said->quota));
 	assert_int_equal(said->port_first, left_out->port_first);
 	assert_int_equal(said->port_last, left_out->port_last);
-	assert_int_equal(said->share_percent, left_out->share_percent);
 	assert_int_equal(left_out->own_user, geteuid());
 	assert_int_equal(left_out->users + left_out->groups + left_out->namespaces, 0);
 	assert_true(left_out->own_namespace.ino != 0);
@@ -130,7 +129,7 @@ every_limit_can_be_set(void **state)
 		     "users = [ \"root\", \"4294967294\" ]; groups = ( \"root\", 5 );\n"
 		     "seats = 1024; seats_per_user = 1; seat_queue_pairs = 16384;\n"
 		     "seat_connections = 1; seat_keys = 1048575; seat_memory_mib = 16777216;\n"
-		     "listen_ports = [ 1, 65535 ]; seat_share = 1;\n" TAIL);
+		     "listen_ports = [ 1, 65535 ];\n" TAIL);
 	assert_string_equal(config.socket, "/tmp/s");
 	assert_int_equal(config.mode, 0600);
 	assert_int_equal(config.group, 12);
@@ -147,7 +146,6 @@ every_limit_can_be_set(void **state)
 	assert_int_equal(rights->quota[PLX_HOST_MEMORY], 1ull << 44);
 	assert_int_equal(rights->port_first, 1);
 	assert_int_equal(rights->port_last, 65535);
-	assert_int_equal(rights->share_percent, 1);
 }
 
 /* ---- mistakes ---- */
@@ -201,8 +199,6 @@ each_wrong_right_is_refused(void **state)
 		 "as [ 1024, 65535 ]"},
 		{"listen_ports = 7471;", "listen_ports is not the first and the last of a range "
 					 "within 1 to 65535, such as [ 1024, 65535 ]"},
-		{"seat_share = 0;", "seat_share = 0 is outside its range of 1 to 100"},
-		{"seat_share = 101;", "seat_share = 101 is outside its range of 1 to 100"},
 		{"user = [ \"root\" ];", "there is no setting user; did you mean users?"},
 		{"seat_quue_pairs = 4;",
 		 "there is no setting seat_quue_pairs; did you mean seat_queue_pairs?"},

@@ -207,8 +207,8 @@ static const struct asking askings[] = {
 		"limit; " RAISE("seat_connections")},
 	{PLX_HOST_KEYS, 16383, 1, NULL},
 	{PLX_HOST_KEYS, 16380, 5,
-	 OF_BOB "16380 regions and windows at adapter plx0, and 5 more would exceed 16384, the "
-		"limit; " RAISE("seat_keys")},
+	 OF_BOB "16380 regions, windows, domains and address handles at adapter plx0, and 5 more "
+		"would exceed 16384, the limit; " RAISE("seat_keys")},
 	{PLX_HOST_MEMORY, 4294967295, 1, NULL},
 	{PLX_HOST_MEMORY, 4294967295, 2,
 	 OF_BOB "4294967295 bytes of memory at adapter plx0, and 2 more would exceed 4294967296, "
