@@ -5,6 +5,7 @@
  * It only waits for the engine, never for the network. Start with host_connect().
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "host.h"
 
@@ -269,6 +270,16 @@ check_private(const struct plx_connect_options *options, uint32_t most, struct p
 	return PLX_TOO_LONG;
 }
 
+/* A bool of a program in another process may be any byte. */
+static bool
+is_set(const bool *flag)
+{
+	uint8_t byte;
+
+	memcpy(&byte, flag, sizeof(byte));
+	return byte != 0;
+}
+
 static enum plx_status
 make_attr(const struct host_adapter *adapter, const struct host_queue_pair *qp,
 	  const struct plx_ipc_connect *request, struct plx_link_attr *attr, struct plx_why *why)
@@ -304,8 +315,9 @@ make_attr(const struct host_adapter *adapter, const struct host_queue_pair *qp,
 		.remote_port = options->remote_port,
 		.private_data = request->private_data,
 		.private_bytes = options->private_bytes,
-		.grace_ns = options->keep_posted ? PLX_NEVER
-						 : adapter->options.disconnect_grace_ms * PLX_MSEC,
+		.grace_ns = is_set(&options->keep_posted)
+				    ? PLX_NEVER
+				    : adapter->options.disconnect_grace_ms * PLX_MSEC,
 	};
 	if (options->rnr_retry == CONNECT_RNR_BY_QUEUE)
 		attr->own.rnr_retry = qp->made.has_srq ? PLX_RNR_RETRY_FOREVER : RNR_RETRY_FINITE;

@@ -310,6 +310,47 @@ sit(void)
 	return fd;
 }
 
+/* Make an object by the protocol. */
+static struct plx_object
+make(int fd, enum plx_ipc_op op, const void *request)
+{
+	struct plx_ipc_message reply;
+	struct plx_object object;
+
+	assert_int_equal(ask(fd, op, request, plx_ipc_request_bytes(op), NULL, 0, &reply), PLX_OK);
+	memcpy(&object, reply.body, sizeof(object)); /* the first of every reply with one */
+	return object;
+}
+
+/* Bytes that no program of ours would put where they are. */
+static void
+a_bool_may_be_any_byte(void **state)
+{
+	const struct plx_ipc_nothing nothing = {0};
+	const struct plx_ipc_cq_create cq = {.depth = 4, .strict = 0xff};
+	const struct plx_ipc_channel_create channel = {.depth = 4};
+	struct plx_ipc_qp_create qp = {.sq_depth = 4, .rq_depth = 4};
+	struct plx_ipc_connector_create connector = {.cookie = 1};
+	struct plx_ipc_connect connect = {.object = {0}};
+	struct plx_ipc_message reply;
+	int fd = sit();
+
+	(void)state;
+	qp.pd = make(fd, PLX_IPC_PD_CREATE, &nothing);
+	qp.send_cq = qp.recv_cq = make(fd, PLX_IPC_CQ_CREATE, &cq);
+	connector.channel = make(fd, PLX_IPC_CHANNEL_CREATE, &channel);
+	connect.qp = make(fd, PLX_IPC_QP_CREATE, &qp);
+	connect.object = make(fd, PLX_IPC_CONNECTOR_CREATE, &connector);
+	plx_connect_options_init(&connect.options);
+	connect.options.remote = (struct plx_ip){.version = 4, .v = {10, 79, 0, 9}};
+	connect.options.remote_port = 1;
+	memset(&connect.options.keep_posted, 0xff, 1);
+	assert_int_equal(ask(fd, PLX_IPC_CONNECT, &connect, sizeof(connect), NULL, 0, &reply),
+			 PLX_OK);
+	close(fd);
+	honest();
+}
+
 static enum plx_status
 import(int fd, int memory, uint64_t bytes)
 {
@@ -577,6 +618,7 @@ main(void)
 		cmocka_unit_test(who_does_not_show_a_namespace_has_none),
 		cmocka_unit_test(no_call_comes_before_the_introduction),
 		cmocka_unit_test(a_message_of_wrong_length_ends_the_channel),
+		cmocka_unit_test(a_bool_may_be_any_byte),
 		cmocka_unit_test(only_memory_of_a_fixed_size_is_mapped),
 		cmocka_unit_test(objects_of_others_are_none_of_its_own),
 		cmocka_unit_test(random_requests_change_nothing_of_others),
