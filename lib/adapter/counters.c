@@ -24,14 +24,21 @@ struct sums {
 	struct plx_net_counters net;
 };
 
+/* An engine counts meanwhile. */
+static uint64_t
+now(const uint64_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
 static void
 add(struct sums *sums, const struct plx_engine_counters *engine)
 {
 	for (uint32_t i = 0; i < PLX_WIRE_VERDICT_COUNT; i++)
-		sums->engine.refused[i] += engine->refused[i];
+		sums->engine.refused[i] += now(&engine->refused[i]);
 	for (uint32_t i = 0; i < PLX_VERDICT_COUNT; i++)
-		sums->engine.denied[i] += engine->denied[i];
-#define PLX_X(name, text) sums->engine.name += engine->name;
+		sums->engine.denied[i] += now(&engine->denied[i]);
+#define PLX_X(name, text) sums->engine.name += now(&engine->name);
 	PLX_ENGINE_COUNTER_LIST(PLX_X)
 #undef PLX_X
 }
@@ -72,13 +79,13 @@ put_engine(struct writer *to, const struct sums *sums)
 static void
 put_cm(struct writer *to, const struct plx_cm_counters *cm)
 {
-#define PLX_X(name, text) put(to, "cm_" #name, text, cm->name);
+#define PLX_X(name, text) put(to, "cm_" #name, text, now(&cm->name));
 	PLX_CM_COUNTER_LIST(PLX_X)
 #undef PLX_X
-#define PLX_X(name, text) put(to, "cm_verdict_" #name, text, cm->verdict[PLX_CM_##name]);
+#define PLX_X(name, text) put(to, "cm_verdict_" #name, text, now(&cm->verdict[PLX_CM_##name]));
 	PLX_CM_VERDICT_LIST(PLX_X)
 #undef PLX_X
-#define PLX_X(name, text) put(to, "cm_refused_" #name, text, cm->refused[PLX_MAD_##name]);
+#define PLX_X(name, text) put(to, "cm_refused_" #name, text, now(&cm->refused[PLX_MAD_##name]));
 	PLX_MAD_VERDICT_LIST(PLX_X)
 #undef PLX_X
 }
