@@ -59,12 +59,17 @@ class Place:
     """A folder and a network namespace, for one daemon after the other."""
 
     def __init__(self, program):
-        self.program, self.daemons = program, []
+        self.daemons = []
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix='plx-daemon-'))
         os.chmod(self.folder, 0o755)
+        self.program = self.bring(program)
         self.space = f'plx-{os.getpid()}-{secrets.token_hex(3)}'
         close_at_the_end(self.close)
         subprocess.run(['ip', 'netns', 'add', self.space], check=True)
+
+    def bring(self, program):
+        """A copy that users can run who cannot reach the build directory."""
+        return shutil.copy(program, self.folder / os.path.basename(program))
 
     def write(self, text):
         path = self.folder / 'polluxd.conf'
