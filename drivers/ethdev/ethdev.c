@@ -71,8 +71,10 @@ check_numbers(const struct plx_ethdev *dev, struct plx_why *why)
 	uint16_t queues = RTE_MIN(dev->info.max_rx_queues, dev->info.max_tx_queues);
 
 	if (config->queues > queues) {
-		plx_why_set(why, "device \"%.60s\": %u queues; it has %u", dev->device.name,
-			    config->queues, queues);
+		plx_why_set(why,
+			    "device \"%.60s\" has %u pairs of RX and TX queues, and %u engines "
+			    "need one each; set engines lower",
+			    dev->device.name, queues, config->queues);
 		return PLX_INVALID;
 	}
 	if (config->rx_descriptors != 0 &&

@@ -45,11 +45,11 @@ uint32_t registry_visit(const char *name,
 
 /* ---- worker.c ---- */
 
-/** Get a thread for the adapter's engines, shared with adapters that name the same worker.
+/** Get a thread for each of the adapter's engines, shared with adapters that name the same worker.
  * Errors: as plx_worker_start(); FULL */
 enum plx_status worker_get(struct host_adapter *adapter, struct plx_why *why) PLX_MUST_CHECK;
-/** Release the thread. When this returns, it no longer uses the adapter's engines. The last release
- * stops it. */
+/** Release the threads. When this returns, they no longer use the adapter's engines. The last
+ * release of each stops it. */
 void worker_put(struct host_adapter *adapter);
 
 /* ---- setup.c ---- */
@@ -59,6 +59,19 @@ void worker_put(struct host_adapter *adapter);
  * Errors: as plx_adapter_open() */
 enum plx_status adapter_setup(struct host_adapter *adapter, struct plx_why *why) PLX_MUST_CHECK;
 void adapter_teardown(struct host_adapter *adapter);
+
+/* ---- engines.c ---- */
+
+/** Create the engines, with their threads; adapter_unmake_engines() destroys what was created.
+ * Errors: NO_MEMORY, as worker_get() */
+enum plx_status adapter_make_engines(struct host_adapter *adapter,
+				     struct plx_why *why) PLX_MUST_CHECK;
+void adapter_unmake_engines(struct host_adapter *adapter);
+
+/* ---- numa.c ---- */
+
+/** Log one line if port, packet buffers and workers are on different nodes. */
+void adapter_check_numa(const struct host_adapter *adapter);
 
 /* ---- pool.c ---- */
 

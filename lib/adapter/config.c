@@ -42,6 +42,7 @@ const struct settings_field settings_fields[] = {
 	{"mode", SETTINGS_CHOICE, OFFSET(mode), SIZE(mode), 0, 0, modes},
 	{"worker", SETTINGS_STRING, OFFSET(worker), SIZE(worker), 0, 0, NULL},
 	{"core", SETTINGS_NUMBER, OFFSET(core), SIZE(core), -1, SETTINGS_CORE_MAX, NULL},
+	{"engines", SETTINGS_NUMBER, OFFSET(engines), SIZE(engines), 1, PLX_ENGINES_MAX, NULL},
 	{"idle", SETTINGS_CHOICE, OFFSET(idle), SIZE(idle), 0, 0, idles},
 	{"path_mtu", SETTINGS_MTU, OFFSET(path_mtu), SIZE(path_mtu), 256, PLX_MTU_MAX, NULL},
 	{"queue_pairs", SETTINGS_NUMBER, OFFSET(qps), SIZE(qps), 1, PLX_ENGINE_QPS_MAX, NULL},

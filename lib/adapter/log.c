@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Log lines for operators: why a queue pair failed, who was refused. The thread that fetches the
- * event writes them, never an engine's thread. At most PLX_LOG_LINES_PER_S are written, since a
- * peer can make many queue pairs fail. Start with plx_log_async_event().
+ * Log lines for operators: why a queue pair failed, who was refused, and what is wrong with a
+ * machine. The thread that fetches the event or opens the adapter writes them, never an engine's
+ * thread. At most PLX_LOG_LINES_PER_S are written, since a peer can make many queue pairs fail.
+ * Start with plx_log_async_event().
  */
 #include <inttypes.h>
 #include <stdarg.h>

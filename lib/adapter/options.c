@@ -18,7 +18,8 @@ enum {
 	CONNECTIONS_DEFAULT = 1024,
 	CONNECTIONS_OF_OTHERS = 64, /* one in this many is not for a peer that has all others */
 	KEYS_DEFAULT = 65536,
-	PACKETS_DEFAULT = 16384,
+	PACKETS_DEFAULT = 16384,  /* for one engine or two, */
+	PACKETS_OF_ENGINE = 8192, /* and for each of more */
 	START_TIMEOUT_DEFAULT = 10000,
 	DISCONNECT_GRACE_DEFAULT = 10,
 };
@@ -94,13 +95,27 @@ adapter_options_set_defaults(struct plx_adapter_options *options)
 		options->keys = KEYS_DEFAULT;
 	if (!options->queue_depth)
 		options->queue_depth = PLX_QUEUE_DEPTH_MAX;
+	if (!options->engines)
+		options->engines = 1;
 	if (!options->packets)
-		options->packets = PACKETS_DEFAULT;
+		options->packets = options->engines * PACKETS_OF_ENGINE > PACKETS_DEFAULT
+					   ? options->engines * PACKETS_OF_ENGINE
+					   : PACKETS_DEFAULT;
 	if (!options->start_timeout_ms)
 		options->start_timeout_ms = START_TIMEOUT_DEFAULT;
 }
 
 /* ---- checks ---- */
+
+static enum plx_status
+check_packets(const struct plx_adapter_options *options, struct plx_why *why)
+{
+	if (!options->packets || options->packets >= options->engines * SETTINGS_PACKETS_MIN)
+		return PLX_OK;
+	plx_why_set(why, "packets = %u are too few for engines = %u; each needs %d",
+		    options->packets, options->engines, SETTINGS_PACKETS_MIN);
+	return PLX_INVALID;
+}
 
 static bool
 is_unicast(const struct plx_ip *ip)
@@ -320,6 +335,8 @@ adapter_options_check(const struct plx_adapter_options *options, uint32_t *route
 			    options->worker);
 		return PLX_INVALID;
 	}
-	status = check_addresses(options, why);
+	status = check_packets(options, why);
+	if (status == PLX_OK)
+		status = check_addresses(options, why);
 	return status == PLX_OK ? check_routes(options, route, why) : status;
 }

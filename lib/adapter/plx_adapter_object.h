@@ -51,8 +51,9 @@ struct host_adapter {
 	struct plx_adapter_info info;
 
 	/* private to setup.c */
-	struct plx_list node; /* in the list of open adapters */
-	struct plx_net *net[PLX_ENGINES_MAX];
+	struct plx_list node;           /* in the list of open adapters */
+	struct plx_net *net[1];         /* engine 0's, and shared by all */
+	struct plx_engine_group *group; /* NULL: one engine */
 	struct plx_cm *cm;
 	void *cm_memory;
 	void *mem_memory;
@@ -60,8 +61,8 @@ struct host_adapter {
 	struct plx_secret secret; /* used during adapter_setup(); then zeros */
 	struct rte_mempool *pool;
 	struct plx_ethdev *dev;
-	struct shared_worker *worker; /* NULL in inline mode */
-	bool visible;                 /* private to registry.c */
+	struct shared_worker *worker[PLX_ENGINES_MAX]; /* of each engine; NULL in inline mode */
+	bool visible;                                  /* private to registry.c */
 	bool wire_attached;
 	bool needs_dma_map;
 	uint64_t dma_refused;     /* regions that the device's IOMMU refused to map */

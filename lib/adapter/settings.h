@@ -11,7 +11,8 @@
 
 enum {
 	SETTINGS_CORE_MAX = 1023,
-	SETTINGS_PACKETS_MIN = 2048, /* two rings of 512 descriptors, and as many packets to send */
+	/* for each engine: two rings of 512 descriptors, and as many packets to send */
+	SETTINGS_PACKETS_MIN = 2048,
 	SETTINGS_PACKETS_MAX = 1 << 20,
 	SETTINGS_START_TIMEOUT_MAX = 600000,
 	SETTINGS_DISCONNECT_GRACE_MAX = 60000,

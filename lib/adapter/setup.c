@@ -13,7 +13,6 @@
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
-#include <rte_rcu_qsbr.h>
 
 #include "adapter.h"
 #include "settings.h"
@@ -22,7 +21,8 @@ enum {
 	NEIGHBOURS = 1024,
 	ANNOUNCE = 2, /* number of announcements of the addresses: RFC 5227, 1.1 */
 	DESCRIPTORS_MAX = 1024,
-	SEGMENTS_OF_POOL = 4, /* a descriptor ring never holds more than 1/4 of the packets */
+	SEGMENTS_OF_POOL =
+		4, /* descriptor rings of a kind never hold more than 1/4 of the packets */
 	MTU_MIN = 256,
 	MTU_NEXT = 2048,
 };
@@ -76,7 +76,8 @@ static enum plx_status
 open_device(struct host_adapter *adapter, const char *device, uint32_t frame_want,
 	    struct plx_why *why)
 {
-	uint32_t descriptors = adapter->options.packets / SEGMENTS_OF_POOL;
+	uint32_t descriptors =
+		adapter->options.packets / (SEGMENTS_OF_POOL * adapter->options.engines);
 	uint8_t groups[6 * PLX_NET_GROUPS_MAX];
 	const struct plx_ethdev_config config = {
 		.device = device,
@@ -188,7 +189,7 @@ unmake_device(struct host_adapter *adapter)
 	pthread_mutex_unlock(&devices_lock);
 }
 
-/* ---- keys, neighbours, engines ---- */
+/* ---- keys, neighbours, connections ---- */
 
 static enum plx_status
 random_bytes(void *out, size_t n, struct plx_why *why)
@@ -247,7 +248,7 @@ configure_net(const struct host_adapter *adapter, struct plx_net_config *config)
 }
 
 static enum plx_status
-make_net(struct host_adapter *adapter, uint32_t i, struct plx_why *why)
+make_net(struct host_adapter *adapter, struct plx_why *why)
 {
 	struct plx_net_config *config = &adapter->net_config;
 	void *memory;
@@ -263,9 +264,9 @@ make_net(struct host_adapter *adapter, uint32_t i, struct plx_why *why)
 	memory = plx_guarded_alloc(bytes);
 	if (!memory)
 		return no_memory("the table of neighbours", why);
-	config->secret = plx_secret_for(&adapter->secret, PLX_SECRET_NET, i);
+	config->secret = plx_secret_for(&adapter->secret, PLX_SECRET_NET, 0);
 	adapter->net_bytes = bytes;
-	adapter->net[i] = plx_net_init(memory, config);
+	adapter->net[0] = plx_net_init(memory, config);
 	plx_secret_wipe(&config->secret, sizeof(config->secret));
 	return PLX_OK;
 }
@@ -295,60 +296,6 @@ make_cm(struct host_adapter *adapter, struct plx_why *why)
 	return PLX_OK;
 }
 
-static enum plx_status
-make_rcu(struct host_adapter *adapter, struct plx_why *why)
-{
-	void *memory;
-
-	if (adapter->inline_mode)
-		return PLX_OK;
-	if (posix_memalign(&memory, RTE_CACHE_LINE_SIZE, rte_rcu_qsbr_get_memsize(PLX_ENGINES_MAX)))
-		return no_memory("the engines' quiescent states", why);
-	adapter->rcu = memory;
-	rte_rcu_qsbr_init(adapter->rcu, PLX_ENGINES_MAX);
-	return PLX_OK;
-}
-
-static enum plx_status
-make_engine(struct host_adapter *adapter, uint32_t i, struct plx_why *why)
-{
-	struct plx_engine_config config = {
-		.port = plx_ethdev_queue(adapter->dev, (uint16_t)i),
-		.mem = adapter->mem,
-		.net = adapter->net[i],
-		.link = &plx_link,
-		.cm = i == 0 ? adapter->cm : NULL, /* the engine of plx_host_home() */
-		.pool = adapter->pool,
-		.rcu = adapter->rcu,
-		.index = i,
-		.engines = adapter->engines,
-		.qps = adapter->options.qps,
-		.inline_mode = adapter->inline_mode,
-		.secret = adapter->secret,
-	};
-	enum plx_status status = plx_engine_create(&config, &adapter->engine[i], why);
-
-	plx_secret_wipe(&config.secret, sizeof(config.secret));
-	return status;
-}
-
-static enum plx_status
-make_engines(struct host_adapter *adapter, struct plx_why *why)
-{
-	enum plx_status status = make_rcu(adapter, why);
-
-	for (uint32_t i = 0; i < adapter->engines && status == PLX_OK; i++) {
-		status = make_net(adapter, i, why);
-		if (status == PLX_OK && i == 0)
-			status = make_cm(adapter, why);
-		if (status == PLX_OK)
-			status = make_engine(adapter, i, why);
-	}
-	if (status == PLX_OK && !adapter->inline_mode)
-		status = worker_get(adapter, why);
-	return status;
-}
-
 /* ---- setup and teardown ---- */
 
 enum plx_status
@@ -356,7 +303,7 @@ adapter_setup(struct host_adapter *adapter, struct plx_why *why)
 {
 	enum plx_status status;
 
-	adapter->engines = 1; /* more will follow with NICs that steer packets to queues */
+	adapter->engines = adapter->options.engines;
 	adapter->inline_mode = adapter->options.mode == PLX_MODE_INLINE;
 	status = random_bytes(&adapter->secret, sizeof(adapter->secret), why);
 	if (status == PLX_OK)
@@ -366,9 +313,15 @@ adapter_setup(struct host_adapter *adapter, struct plx_why *why)
 	if (status == PLX_OK)
 		status = make_keys(adapter, why);
 	if (status == PLX_OK)
-		status = make_engines(adapter, why);
+		status = make_net(adapter, why);
+	if (status == PLX_OK)
+		status = make_cm(adapter, why);
+	if (status == PLX_OK)
+		status = adapter_make_engines(adapter, why);
 	/* Everything derived from it has been computed. */
 	plx_secret_wipe(&adapter->secret, sizeof(adapter->secret));
+	if (status == PLX_OK)
+		adapter_check_numa(adapter);
 	if (status == PLX_OK && adapter->inline_mode)
 		(void)plx_lcore_assign(); /* on failure it works without caches */
 	return status;
@@ -377,13 +330,8 @@ adapter_setup(struct host_adapter *adapter, struct plx_why *why)
 void
 adapter_teardown(struct host_adapter *adapter)
 {
-	worker_put(adapter);
-	for (uint32_t i = 0; i < adapter->engines; i++) {
-		if (adapter->engine[i])
-			plx_engine_destroy(adapter->engine[i]);
-		plx_guarded_free(adapter->net[i], adapter->net_bytes);
-	}
-	free(adapter->rcu);
+	adapter_unmake_engines(adapter);
+	plx_guarded_free(adapter->net[0], adapter->net_bytes);
 	plx_guarded_free(adapter->cm_memory, adapter->cm_bytes);
 	plx_guarded_free(adapter->mem_memory, adapter->mem_bytes);
 	unmake_device(adapter);

@@ -63,17 +63,20 @@ struct plx_adapter_options {
 	/* adapters that name the same worker share its thread; the first one opened sets `core` and
 	 * `idle`; empty: a thread of its own */
 	char worker[16];
-	int core; /* of the worker; -1: any */
+	int core; /* of the worker of engine 0; the next engines' are on the next cores; -1: any */
+	/* 1 .. 16: pairs of queues of the device, each with an engine and in worker mode a thread
+	 * of its own; 0: 1 */
+	uint32_t engines;
 	enum plx_idle idle;
 	uint32_t path_mtu;    /* [bytes] 256 .. 4096; 0: the largest that the device supports */
-	uint32_t qps;         /* maximum number of queue pairs; 0: 1024 */
+	uint32_t qps;         /* maximum number of queue pairs of each engine; 0: 1024 */
 	uint32_t keys;        /* ... of regions and windows; 0: 65536 */
 	uint32_t connections; /* ... of connections of the communication manager; 0: qps, but at
 				 least 1024 */
 	/* ... of connections requested by one address; 0: all but one in 64, so that other peers
 	 * find room */
 	uint32_t connections_per_peer;
-	uint32_t packets; /* buffers of the pool; 0: 16384 */
+	uint32_t packets; /* buffers of the pool; 0: 8192 for each engine, but at least 16384 */
 	uint32_t vlan;    /* 1 .. 4094: frames sent and accepted carry this tag; 0: none */
 	uint8_t dscp;
 	/* packets of connections are ECN-capable, ECT(0), so that switches mark them instead of
@@ -170,7 +173,7 @@ struct plx_adapter_info {
 PLX_API void plx_adapter_query(const struct plx_adapter *adapter, struct plx_adapter_info *out);
 
 /**
- * Run one duty cycle of the engine (inline mode).
+ * Run one duty cycle of each engine (inline mode).
  * Returns: the amount of work done; 0: none. In worker mode it does nothing and returns 0.
  * Cost: hot; no system call
  */

@@ -146,6 +146,7 @@ the_shipped_file_explains_every_setting(void **state)
 					       "mode",
 					       "worker",
 					       "core",
+					       "engines",
 					       "idle",
 					       "path_mtu",
 					       "queue_pairs",
@@ -304,6 +305,7 @@ a_number_out_of_range_is_refused(void **state)
 		long long below, above, min, max;
 	} numbers[] = {
 		{"core", -2, 1024, -1, 1023},
+		{"engines", 0, 17, 1, 16},
 		{"path_mtu", 255, 4097, 256, 4096},
 		{"queue_pairs", 0, 16385, 1, 16384},
 		{"connections", 0, 16385, 1, 16384},

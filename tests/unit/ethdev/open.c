@@ -61,7 +61,7 @@ wrong_numbers_are_refused(void **state)
 	config.queues = 0;
 	is_refused(&config, PLX_INVALID, "net_ring0", "0 queues");
 	config.queues = 17;
-	is_refused(&config, PLX_INVALID, "17 queues", "it has 16");
+	is_refused(&config, PLX_INVALID, "has 16 pairs", "17 engines");
 	config.queues = UINT16_MAX;
 	is_refused(&config, PLX_INVALID, "65535 queues", "1 to 1024");
 	config = config_of(NULL);
