@@ -225,8 +225,12 @@ pair_inject_at(struct pair *pair, int to, struct plx_ip at, const struct plx_cm_
 const struct plx_cm_event *
 pair_expect(struct pair *pair, int host, enum plx_cm_event_kind kind)
 {
+	enum plx_cm_event_kind seen;
+
 	assert_true(plx_cm_has_event(pair->cm[host]));
+	seen = plx_cm_event_kind(pair->cm[host]);
 	assert_true(plx_cm_next_event(pair->cm[host], &pair->event));
+	assert_int_equal(pair->event.kind, seen);
 	if (pair->event.kind != kind)
 		fail_msg("host %d is told that %s, not that %s", host,
 			 plx_cm_event_text((enum plx_cm_event_kind)pair->event.kind),

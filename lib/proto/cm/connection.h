@@ -130,6 +130,7 @@ struct cm_connection {
 	bool orphan;      /* its program wants no more events */
 	bool expired;     /* TimeWait is over */
 	bool retired;     /* in TimeWait, and its last event was fetched */
+	bool held;        /* the REP waits for plx_cm_release() */
 	bool has_link;    /* the REQ came from `link` */
 	uint8_t link[6];
 	uint8_t private_of; /* enum cm_pending: the event to which `private_data` belongs */

@@ -12,6 +12,18 @@ first(const struct plx_cm *cm)
 	return plx_list_entry(cm->event.next, struct cm_connection, event);
 }
 
+static enum plx_cm_event_kind
+kind_of(const struct cm_connection *c, enum cm_pending event)
+{
+	static const uint8_t kinds[CM_PENDING_COUNT] = {
+		[CM_PENDING_REQUESTED] = PLX_CM_EVENT_REQUESTED,
+		[CM_PENDING_REPLIED] = PLX_CM_EVENT_REPLIED,
+		[CM_PENDING_ESTABLISHED] = PLX_CM_EVENT_ESTABLISHED,
+	};
+
+	return (enum plx_cm_event_kind)(event == CM_PENDING_END ? c->end_kind : kinds[event]);
+}
+
 bool
 plx_cm_has_event(const struct plx_cm *cm)
 {
@@ -23,6 +35,13 @@ plx_cm_event_context(const struct plx_cm *cm)
 {
 	PLX_ASSERT(plx_cm_has_event(cm));
 	return first(cm)->context;
+}
+
+enum plx_cm_event_kind
+plx_cm_event_kind(const struct plx_cm *cm)
+{
+	PLX_ASSERT(plx_cm_has_event(cm));
+	return kind_of(first(cm), (enum cm_pending)__builtin_ctz(first(cm)->pending));
 }
 
 void
@@ -40,14 +59,8 @@ plx_cm_defer_event(struct plx_cm *cm)
 static void
 fill(const struct cm_connection *c, enum cm_pending event, struct plx_cm_event *out)
 {
-	static const uint8_t kinds[CM_PENDING_COUNT] = {
-		[CM_PENDING_REQUESTED] = PLX_CM_EVENT_REQUESTED,
-		[CM_PENDING_REPLIED] = PLX_CM_EVENT_REPLIED,
-		[CM_PENDING_ESTABLISHED] = PLX_CM_EVENT_ESTABLISHED,
-	};
-
 	memset(out, 0, sizeof *out);
-	out->kind = event == CM_PENDING_END ? c->end_kind : kinds[event];
+	out->kind = (uint8_t)kind_of(c, event);
 	out->id = (struct plx_cm_id){c->id};
 	if (event == CM_PENDING_REQUESTED && c->listener)
 		out->listener = (struct plx_cm_id){c->listener->id};

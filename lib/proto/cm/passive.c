@@ -231,6 +231,29 @@ plx_cm_accept(struct plx_cm *cm, struct plx_cm_id id, const struct plx_cm_own *o
 	return PLX_OK;
 }
 
+void
+plx_cm_hold(struct plx_cm *cm, struct plx_cm_id id)
+{
+	struct cm_connection *c = cm_find(cm, id.v);
+
+	PLX_ASSERT(c && c->state == CM_REP_SENT && c->sends == 1u << CM_SEND_REP);
+	c->held = true;
+	cm_send_cancel(c);
+}
+
+enum plx_status
+plx_cm_release(struct plx_cm *cm, struct plx_cm_id id)
+{
+	struct cm_connection *c = cm_find(cm, id.v);
+
+	if (!c || !c->held)
+		return PLX_STATE;
+	c->held = false;
+	if (c->state == CM_REP_SENT)
+		cm_send(cm, c, CM_SEND_REP);
+	return c->state == CM_REP_SENT ? PLX_OK : PLX_STATE;
+}
+
 /* ---- the peer establishes ---- */
 
 enum plx_cm_verdict

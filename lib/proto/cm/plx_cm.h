@@ -175,6 +175,17 @@ enum plx_status plx_cm_accept(struct plx_cm *cm, struct plx_cm_id id, const stru
 			      uint64_t now, struct plx_cm_peer *peer) PLX_MUST_CHECK;
 
 /**
+ * Hold back the REP until plx_cm_release(), because the queue pair is not ready: directly after
+ * plx_cm_accept(), before anything was sent. No timer of the connection runs meanwhile; the peer's
+ * duplicates are not answered.
+ * Tests: tests/unit/proto/cm/dialogue.c
+ */
+void plx_cm_hold(struct plx_cm *cm, struct plx_cm_id id);
+/** Send a REP that was held back.
+ * Errors: STATE (ended meanwhile, or not held back) */
+enum plx_status plx_cm_release(struct plx_cm *cm, struct plx_cm_id id) PLX_MUST_CHECK;
+
+/**
  * After the event REQUESTED or REPLIED: send a REJ with reason CONSUMER; the id is invalid from
  * now on, without an event.
  * Errors: STATE, INVALID, TOO_LONG
@@ -320,6 +331,9 @@ bool plx_cm_has_event(const struct plx_cm *cm);
 
 /** The context of the next event; one must be pending. */
 uint64_t plx_cm_event_context(const struct plx_cm *cm);
+
+/** The kind of the next event; one must be pending. */
+enum plx_cm_event_kind plx_cm_event_kind(const struct plx_cm *cm);
 
 /** Move the connection whose event is next after all others with events. */
 void plx_cm_defer_event(struct plx_cm *cm);

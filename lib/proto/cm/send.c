@@ -15,6 +15,8 @@ static const uint8_t wants_answer =
 void
 cm_send(struct plx_cm *cm, struct cm_connection *c, enum cm_message message)
 {
+	if (c->held && message == CM_SEND_REP)
+		return;
 	c->sends |= (uint8_t)(1u << message);
 	if (plx_list_empty(&c->send))
 		plx_list_append(&cm->send, &c->send);

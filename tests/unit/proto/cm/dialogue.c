@@ -353,6 +353,47 @@ an_event_can_wait_for_others(void **state)
 	pair_close(&pair);
 }
 
+/* The queue pair is not ready: no REP leaves, whatever the peer repeats, until it is. */
+static void
+a_reply_can_be_held_back(void **state)
+{
+	struct plx_cm_id id;
+	struct pair pair;
+
+	(void)state;
+	pair_open_asked(&pair);
+	id = pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED)->id;
+	pair_accept(&pair, BOB, id, BOB_QPN);
+	plx_cm_hold(pair.cm[BOB], id);
+	pair_carry(&pair);
+	pair_wait(&pair, 6 * PLX_SEC); /* the peer repeats its REQ */
+	assert_int_equal(pair_count(&pair, BOB, PLX_CM_REP), 0);
+	assert_int_equal(plx_cm_release(pair.cm[BOB], id), PLX_OK);
+	assert_int_equal(plx_cm_release(pair.cm[BOB], id), PLX_STATE);
+	pair_carry(&pair);
+	assert_int_equal(pair_count(&pair, BOB, PLX_CM_REP), 1);
+	pair_expect(&pair, ALICE, PLX_CM_EVENT_REPLIED);
+	pair_close(&pair);
+}
+
+static void
+a_reply_that_is_held_back_ends_with_its_connection(void **state)
+{
+	struct plx_cm_id id;
+	struct pair pair;
+
+	(void)state;
+	pair_open_asked(&pair);
+	id = pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED)->id;
+	pair_accept(&pair, BOB, id, BOB_QPN);
+	plx_cm_hold(pair.cm[BOB], id);
+	plx_cm_abandon(pair.cm[BOB], id, pair.now);
+	assert_int_equal(plx_cm_release(pair.cm[BOB], id), PLX_STATE);
+	pair_carry(&pair);
+	assert_int_equal(pair_count(&pair, BOB, PLX_CM_REP), 0);
+	pair_close(&pair);
+}
+
 static void
 events_go_to_whose_the_connection_is(void **state)
 {
@@ -385,6 +426,8 @@ main(void)
 		cmocka_unit_test(crossing_disconnects_close_both),
 		cmocka_unit_test(complete_and_disconnect_at_once),
 		cmocka_unit_test(an_event_can_wait_for_others),
+		cmocka_unit_test(a_reply_can_be_held_back),
+		cmocka_unit_test(a_reply_that_is_held_back_ends_with_its_connection),
 		cmocka_unit_test(events_go_to_whose_the_connection_is),
 	};
 
