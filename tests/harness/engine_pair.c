@@ -17,10 +17,12 @@ port_rx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 	struct pair_port *self = (struct pair_port *)port;
 	uint16_t got = 0;
 
+	pthread_mutex_lock(&self->lock);
 	while (got < n && self->count > 0 && !self->side->port.hold) {
 		packets[got++] = self->wire[self->first++ % PAIR_WIRE];
 		self->count--;
 	}
+	pthread_mutex_unlock(&self->lock);
 	return got;
 }
 
@@ -30,7 +32,7 @@ next_queue(struct pair_side *side)
 {
 	if (side->arrives_on != PAIR_IN_TURN)
 		return side->queue[side->arrives_on];
-	return side->queue[side->turn++ % side->engines];
+	return side->queue[__atomic_fetch_add(&side->turn, 1, __ATOMIC_RELAXED) % side->engines];
 }
 
 static bool
@@ -41,6 +43,22 @@ is_lost(struct pair_port *self, const struct rte_mbuf *m)
 		return true;
 	}
 	return self->pass != NULL && !self->pass(self->side, m, self->user);
+}
+
+/* Returns: false: no room */
+static bool
+carry(struct pair_port *self, struct pair_port *to, struct rte_mbuf *m)
+{
+	bool room;
+
+	pthread_mutex_lock(&to->lock);
+	room = to->count < PAIR_WIRE;
+	if (room && is_lost(self, m))
+		rte_pktmbuf_free(m);
+	else if (room)
+		to->wire[(to->first + to->count++) % PAIR_WIRE] = m;
+	pthread_mutex_unlock(&to->lock);
+	return room;
 }
 
 static uint16_t
@@ -54,16 +72,9 @@ port_tx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 	}
 	if (self->take > 0 && n > self->take)
 		n = (uint16_t)self->take;
-	for (uint16_t i = 0; i < n; i++) {
-		struct pair_port *to = next_queue(self->peer->side);
-
-		if (to->count == PAIR_WIRE)
+	for (uint16_t i = 0; i < n; i++)
+		if (!carry(self, next_queue(self->peer->side), packets[i]))
 			return i;
-		if (is_lost(self, packets[i]))
-			rte_pktmbuf_free(packets[i]);
-		else
-			to->wire[(to->first + to->count++) % PAIR_WIRE] = packets[i];
-	}
 	return n;
 }
 
@@ -75,6 +86,7 @@ open_queue(struct pair *pair, int i, struct pair_port *queue)
 	*queue = (struct pair_port){.port = {.rx = port_rx, .tx = port_tx},
 				    .side = &pair->side[i],
 				    .peer = &pair->side[!i].port};
+	pthread_mutex_init(&queue->lock, NULL);
 	caps->mac[0] = 2;
 	caps->mac[5] = (uint8_t)(i + 1);
 	caps->frame_max = PAIR_FRAME;
@@ -114,7 +126,20 @@ make_engines(struct pair_side *side, struct plx_engine_config config, uint32_t h
 			config.port = &side->queue[config.index + 1]->port;
 		config.cm = NULL;
 	}
-	side->engine = side->all[0];
+	side->engine = side->all[side->engines - 1];
+}
+
+/* A test of one engine runs once more with several, of which it uses the last. */
+static uint32_t
+engines_of(const struct pair_setup *setup, int i)
+{
+	const char *several = getenv("POLLUX_TEST_ENGINES");
+
+	if (setup->engines > 0)
+		return setup->engines;
+	return several != NULL && setup->port[i] == NULL && setup->rcu[i] == NULL
+		       ? (uint32_t)atoi(several)
+		       : 1;
 }
 
 static void
@@ -135,7 +160,9 @@ open_side(struct pair *pair, int i, const struct pair_setup *setup)
 					   .secret = {{(uint64_t)i + 1, 1}},
 					   .inline_mode = pair->inline_mode};
 
-	open_port(pair, i, setup->engines > 1 ? setup->engines : 1);
+	open_port(pair, i, engines_of(setup, i));
+	if (setup->engines == 0) /* as with one engine, but for what engine 0 alone handles */
+		side->arrives_on = side->engines - 1;
 	side->ip = (struct plx_ip){.version = 4, .v = {10, 0, 0, (uint8_t)(i + 1)}};
 	if (setup->ipv6)
 		side->ip = (struct plx_ip){.version = 6, .v = {0xfd, [15] = (uint8_t)(i + 1)}};

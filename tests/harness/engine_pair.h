@@ -34,6 +34,7 @@ struct pair_side;
  * test sets in the first one holds for all. */
 struct pair_port {
 	struct plx_port port;
+	pthread_mutex_t lock; /* of the packets towards this port: engines may have threads */
 	struct pair_side *side;
 	struct rte_mbuf *wire[PAIR_WIRE];
 	uint32_t first, count; /* towards this port */

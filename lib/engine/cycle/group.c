@@ -69,6 +69,7 @@ plx_engine_group_create(const struct plx_engine_group_config *config, struct plx
 	for (uint32_t i = 0; i < engines; i++) {
 		group->member[i].group = group;
 		group->member[i].index = i;
+		plx_list_init(&group->member[i].due);
 		for (uint32_t j = 0; j < engines && made; j++)
 			made = i == j || join(group, i, j);
 	}

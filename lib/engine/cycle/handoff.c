@@ -15,8 +15,8 @@ enum {
 
 /* ---- in ---- */
 
-static void
-fetch_news(struct engine_member *self)
+void
+engine_fetch_news(struct engine_member *self)
 {
 	uint32_t news;
 
@@ -69,7 +69,7 @@ engine_receive_in_turn(struct plx_engine *engine, struct rte_mbuf **packets)
 	uint32_t n;
 
 	publish_drained(self);
-	fetch_news(self);
+	engine_fetch_news(self);
 	if (plx_unlikely(self->messages_from != 0))
 		engine_messages_serve(engine);
 	self->port_turn = !self->port_turn;
@@ -144,7 +144,8 @@ push(struct plx_engine *engine, uint32_t to)
 
 	burst->count = 0;
 	put = plx_ring_enqueue(self->out[to], sizeof(burst->packets[0]), burst->packets, n);
-	/* Sequentially consistent, after the ring: fetch_news() clears, then reads the ring. */
+	/* Sequentially consistent, after the ring: engine_fetch_news() clears, then reads the ring.
+	 */
 	if (put > 0)
 		atomic_fetch_or(&self->group->member[to].news, 1u << self->index);
 	plx_count(&engine->counters.handed_over, put);

@@ -24,6 +24,8 @@ receive(struct plx_engine *engine, const struct engine_message *message)
 {
 	if (message->kind == ENGINE_MESSAGE_RESOLVE)
 		engine_neighbour_want(engine, &message->ip);
+	else
+		engine->link->on_message(engine, message);
 }
 
 void
@@ -42,4 +44,15 @@ engine_messages_serve(struct plx_engine *engine)
 		if (n < MESSAGES_BURST)
 			self->messages_from &= ~(1u << from);
 	}
+}
+
+void
+engine_messages_fetch(struct plx_engine *engine)
+{
+	struct engine_member *self = engine->member;
+
+	engine_fetch_news(self);
+	/* A ring holds no more than this: who keeps on sending is not waited for. */
+	for (uint32_t n = 0; n <= MESSAGES_MAX && self->messages_from != 0; n += MESSAGES_BURST)
+		engine_messages_serve(engine);
 }

@@ -47,19 +47,12 @@ ping_result(struct plx_engine *engine, void *arg)
 
 /* ---- on the caller's thread ---- */
 
-/* The engine that has the neighbours. */
-static struct plx_engine *
-first_of(struct plx_engine *engine)
-{
-	return engine->member != NULL ? engine->member->group->member[0].engine : engine;
-}
-
 enum plx_status
 plx_engine_resolve(struct plx_engine *engine, const struct plx_ip *ip, uint8_t *mac,
 		   enum plx_net_verdict *verdict)
 {
 	struct net_call call = {.ip = *ip};
-	enum plx_status status = command_call(first_of(engine), resolve, &call);
+	enum plx_status status = command_call(engine_first(engine), resolve, &call);
 
 	if (status != PLX_OK)
 		return status;
@@ -74,7 +67,7 @@ plx_engine_ping(struct plx_engine *engine, const struct plx_ip *ip, uint32_t byt
 		uint64_t timeout_ns, uint32_t *number, enum plx_net_verdict *verdict)
 {
 	struct net_call call = {.ip = *ip, .bytes = bytes, .ns = timeout_ns};
-	enum plx_status status = command_call(first_of(engine), ping, &call);
+	enum plx_status status = command_call(engine_first(engine), ping, &call);
 
 	if (status != PLX_OK)
 		return status;
@@ -88,7 +81,7 @@ plx_engine_ping_result(struct plx_engine *engine, uint32_t number, uint64_t *rtt
 		       enum plx_net_verdict *verdict)
 {
 	struct net_call call = {.number = number};
-	enum plx_status status = command_call(first_of(engine), ping_result, &call);
+	enum plx_status status = command_call(engine_first(engine), ping_result, &call);
 
 	if (status != PLX_OK)
 		return status;

@@ -237,6 +237,7 @@ struct stalls {
 struct ah_table;
 struct engine_ah;
 struct engine_member;
+struct engine_message;
 struct gsi;
 
 /*
@@ -271,6 +272,9 @@ struct plx_link_ops {
 	bool (*resolve_ah)(struct engine_ah *ah);
 	/* Queue a complete frame for a neighbour in resolution, or drop and count it. */
 	void (*enqueue)(struct engine_ah *ah, struct rte_mbuf *m);
+	/* A message of the link from another engine. */
+	void (*on_message)(struct plx_engine *engine, const struct engine_message *message);
+
 	/* A packet of neighbour resolution was received: datagrams may be waiting for it. */
 	void (*on_neighbour)(struct plx_engine *engine);
 	/* Neighbours may have moved: look up again those for which datagrams are queued. */

@@ -26,11 +26,20 @@ _Static_assert((int)PLX_ENGINES_MAX <= (int)MESSAGES_BIT, "a bit for each engine
 enum engine_message_kind {
 	ENGINE_MESSAGE_NONE,
 	ENGINE_MESSAGE_RESOLVE, /* to engine 0: put the neighbour `ip` on the board */
+	/* the link's, to the engine of a queue pair: */
+	ENGINE_MESSAGE_TO_RTS, /* bring it to RTS; then ESTABLISHED is delivered */
+	ENGINE_MESSAGE_END,    /* its connection has ended; `how` */
+	/* ... and to engine 0, of the connection `id`: */
+	ENGINE_MESSAGE_FIRST_PACKET, /* the peer's first packet came */
+	ENGINE_MESSAGE_FAILED,       /* the queue pair has failed, or is destroyed */
 };
 
 struct engine_message {
 	uint32_t kind;
+	uint32_t how;
+	void *connector;
 	struct plx_ip ip; /* canonical */
+	uint32_t id;
 };
 
 struct asked {
@@ -68,6 +77,7 @@ struct engine_member {
 	/* to and from engine 0 */
 	struct rte_ring *messages_in[PLX_ENGINES_MAX], *messages_out[PLX_ENGINES_MAX];
 	struct asked asked[ASKED_MAX];
+	struct plx_list due; /* the link's: connectors with messages to be sent */
 	struct handoff_burst burst[PLX_ENGINES_MAX];
 };
 
@@ -79,6 +89,8 @@ struct plx_engine_group {
 
 /* ---- handoff.c: packets ---- */
 
+/* Learn whose rings have something new. */
+void engine_fetch_news(struct engine_member *self);
 /* A burst from the rings of other engines or from the port, in turn. */
 uint32_t engine_receive_in_turn(struct plx_engine *engine, struct rte_mbuf **packets);
 /* Choose the engine that a received packet belongs to.
@@ -109,6 +121,8 @@ bool engine_message_send(struct plx_engine *engine, uint32_t to,
 			 const struct engine_message *message) PLX_MUST_CHECK;
 /* Receive from the engines in `messages_from`. */
 void engine_messages_serve(struct plx_engine *engine);
+/* Receive all that was sent before this call. */
+void engine_messages_fetch(struct plx_engine *engine);
 
 /* ---- neighbour.c ---- */
 
@@ -121,6 +135,13 @@ void engine_neighbour_want(struct plx_engine *engine, const struct plx_ip *ip);
 void engine_on_neighbour(struct plx_engine *engine);
 /* Follow neighbours that have moved; look again for those in resolution. */
 void engine_follow_neighbours(struct plx_engine *engine);
+
+/* The engine that has the neighbours, the communication manager and all that is its. */
+static inline struct plx_engine *
+engine_first(struct plx_engine *engine)
+{
+	return engine->member != NULL ? engine->member->group->member[0].engine : engine;
+}
 
 /* Is this the engine that has the neighbours? */
 static inline bool

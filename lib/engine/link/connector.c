@@ -8,7 +8,7 @@
  * posts, DISCONNECTED before the completions of the flush that follows, by
  * plx_link_attr.grace_ns.
  */
-#include "connector.h"
+#include "far.h"
 
 /* ---- queue pairs ---- */
 
@@ -23,6 +23,8 @@ void
 connector_unbind(struct engine_connector *connector)
 {
 	plx_list_remove(&connector->grace_link);
+	if (connector->far_engine != NULL)
+		far_unbind(connector, FAR_KEEP);
 	if (connector->qp == NULL)
 		return;
 	connector->qp->connector = NULL;
@@ -34,6 +36,8 @@ connector_flush(struct engine_connector *connector)
 {
 	struct engine_qp *qp = connector->qp;
 
+	if (connector->far_engine != NULL)
+		far_unbind(connector, FAR_FLUSH);
 	connector_unbind(connector);
 	/* From any state but RESET; in ERROR there is nothing left to flush. */
 	if (qp != NULL)
@@ -46,12 +50,20 @@ connector_flush(struct engine_connector *connector)
  * for a queue pair that was never fully connected, or that has failed.
  */
 static bool
+is_connected(const struct engine_connector *connector)
+{
+	if (connector->far_engine != NULL)
+		return connector->far_rts && !atomic_load(&connector->far.failed);
+	return engine_qp_state(connector->qp) == PLX_QP_RTS;
+}
+
+static bool
 begin_grace(struct engine_connector *connector)
 {
 	struct plx_engine *engine = connector->subscriber.channel->engine;
 	struct plx_list *behind = engine->gsi->graces.prev;
 
-	if (connector->attr.grace_ns == 0 || engine_qp_state(connector->qp) != PLX_QP_RTS)
+	if (connector->attr.grace_ns == 0 || !is_connected(connector))
 		return false;
 	connector->grace_until = plx_time_add(engine->now, connector->attr.grace_ns);
 	/* Sorted by deadline; most grace periods of an adapter are equal, so this one is last. */
@@ -79,30 +91,28 @@ connector_end_graces(struct plx_engine *engine)
 	return PLX_NEVER;
 }
 
-/* The negotiated attributes. */
-static void
-fill_attr(struct engine_connector *connector)
+void
+connector_fill_attr(const struct plx_cm_peer *peer, bool passive, const struct engine_qp *qp,
+		    struct plx_rc_attr *rc, struct plx_engine_path *path)
 {
-	const struct plx_cm_peer *peer = &connector->peer;
-	struct plx_rc_attr *rc = &connector->attr.rc;
-
 	rc->mtu = peer->info.path_mtu;
 	rc->dest_qpn = peer->info.remote_qpn;
 	/* Each side chooses the first PSN of the other. */
-	rc->rq_psn = connector->qp->first_psn;
+	rc->rq_psn = qp->first_psn;
 	rc->sq_psn = peer->psn;
 	rc->initiator_depth = peer->info.initiator_depth;
 	rc->rnr_retry_max = peer->info.rnr_retry;
-	if (connector->passive)
+	if (passive)
 		rc->retry_max = peer->info.retry;
-	connector->attr.path.local = peer->info.local;
-	connector->attr.path.remote = peer->info.remote;
+	path->local = peer->info.local;
+	path->remote = peer->info.remote;
 }
 
 enum plx_status
 connector_to_rtr(struct engine_connector *connector)
 {
-	fill_attr(connector);
+	connector_fill_attr(&connector->peer, connector->passive, connector->qp,
+			    &connector->attr.rc, &connector->attr.path);
 	return engine_qp_modify(connector->qp, PLX_QP_RTR, &connector->attr.rc,
 				&connector->attr.path);
 }
@@ -114,11 +124,21 @@ connector_to_rts(struct engine_connector *connector)
 				&connector->attr.path);
 }
 
+static bool
+is_far(const struct engine_qp *qp)
+{
+	return qp->connector->subscriber.channel->engine != qp->engine;
+}
+
 void
 connector_on_first_packet(struct engine_qp *qp)
 {
 	struct plx_engine *engine = qp->engine;
 
+	if (is_far(qp)) {
+		far_on_first_packet(qp);
+		return;
+	}
 	/* STATE: the RTU arrived first. */
 	(void)plx_cm_comm_established(engine->gsi->cm, qp->connector->id, engine->now);
 	engine->link_busy = true;
@@ -129,6 +149,10 @@ connector_on_failure(struct engine_qp *qp)
 {
 	struct plx_engine *engine = qp->engine;
 
+	if (is_far(qp)) {
+		far_on_failure(qp);
+		return;
+	}
 	/* STATE: the connection has already ended. */
 	(void)!plx_cm_qp_failed(engine->gsi->cm, qp->connector->id, engine->now);
 	engine->link_busy = true;
@@ -137,6 +161,10 @@ connector_on_failure(struct engine_qp *qp)
 void
 connector_on_detach(struct engine_qp *qp)
 {
+	if (is_far(qp)) {
+		far_on_detach(qp);
+		return;
+	}
 	connector_on_failure(qp);
 	connector_unbind(qp->connector);
 }
@@ -148,8 +176,10 @@ connector_on_detach(struct engine_qp *qp)
 static bool
 step(struct engine_connector *connector, const struct plx_cm_event *event)
 {
-	/* On the passive side from accept on, on the active side from establish on. */
-	bool flush = connector->qp != NULL && engine_qp_state(connector->qp) != PLX_QP_INIT;
+	/* On the passive side from accept on, on the active side from establish on. What another
+	 * engine has is flushed by it, under the same condition. */
+	bool flush = connector->far_engine != NULL ||
+		     (connector->qp != NULL && engine_qp_state(connector->qp) != PLX_QP_INIT);
 
 	switch ((enum plx_cm_event_kind)event->kind) {
 	case PLX_CM_EVENT_REPLIED:
@@ -160,6 +190,7 @@ step(struct engine_connector *connector, const struct plx_cm_event *event)
 		 * gone, DISCONNECTED follows. */
 		if (connector->qp != NULL)
 			(void)connector_to_rts(connector);
+		connector->far_rts = connector->far_engine != NULL;
 		return false;
 	case PLX_CM_EVENT_REJECTED:
 	case PLX_CM_EVENT_UNREACHABLE:
@@ -201,6 +232,16 @@ deliver_one(struct plx_engine *engine, struct subscriber *subscriber, struct plx
 		connector_flush(connector);
 }
 
+/* Is there no room, or is the queue pair not ready? ESTABLISHED is an event of a connector. */
+static bool
+must_wait(const struct plx_cm *cm, struct subscriber *subscriber)
+{
+	if (!engine_eq_has_room(&subscriber->channel->events))
+		return true;
+	return plx_cm_event_kind(cm) == PLX_CM_EVENT_ESTABLISHED &&
+	       far_holds_event(plx_list_entry(subscriber, struct engine_connector, subscriber));
+}
+
 uint32_t
 connector_deliver_events(struct plx_engine *engine)
 {
@@ -213,7 +254,7 @@ connector_deliver_events(struct plx_engine *engine)
 			(struct subscriber *)(uintptr_t)plx_cm_event_context(cm);
 		bool orphan = subscriber->channel == NULL;
 
-		if (!orphan && !engine_eq_has_room(&subscriber->channel->events)) {
+		if (!orphan && must_wait(cm, subscriber)) {
 			plx_cm_defer_event(cm);
 			continue;
 		}

@@ -41,6 +41,29 @@ struct engine_listener {
 	struct plx_cm_id id;          /* 0: not listening */
 };
 
+/* How the association of a connector and the queue pair of another engine ends. */
+enum far_end {
+	FAR_NOTHING, /* it does not */
+	FAR_KEEP,    /* the queue pair stays as it is */
+	FAR_FLUSH,   /* it is flushed, unless it never left INIT */
+};
+
+/* What the engine of a connector's queue pair knows, if it is not the connector's own (far.h). Only
+ * that engine accesses it, but for the last members. */
+struct far_qp {
+	struct plx_engine *engine;
+	struct engine_qp *qp; /* NULL: none, or destroyed */
+	struct plx_cm_id id;  /* of the connection; 0: not known yet */
+	bool passive;
+	struct plx_rc_attr rc;
+	struct plx_engine_path path;
+	uint32_t due;             /* bits: what it has to do for the connector */
+	struct plx_list due_link; /* in member->due */
+	/* read by engine 0 */
+	atomic_bool ready;  /* it was brought to RTS, or cannot be any more */
+	atomic_bool failed; /* it has failed, or was destroyed */
+};
+
 struct engine_connector {
 	struct subscriber subscriber; /* first */
 	struct plx_cm_id id;          /* 0: idle, or the connection has ended */
@@ -51,6 +74,20 @@ struct engine_connector {
 	/* The peer has disconnected. `qp` is flushed at grace_until at the latest. id is 0 */
 	struct plx_list grace_link; /* in gsi->graces */
 	uint64_t grace_until;
+
+	/* a queue pair of another engine; `qp` is then NULL */
+	struct plx_engine *far_engine; /* NULL: none */
+	bool far_rts;                  /* it was in RTS */
+	bool far_asked;                /* ... or was asked to go there */
+	enum far_end far_how;          /* of a message to engine `far_last` that found no room */
+	uint32_t far_last;
+	struct plx_list far_link; /* in gsi->ends while there is such a message */
+	PLX_ALIGNED_LINE struct far_qp far;
+
+	/* of the threads that call: the engine of its last queue pair, if that is not the channel's
+	 * own; and whether a call binds a queue pair to it now */
+	PLX_ALIGNED_LINE _Atomic(struct plx_engine *) far_last_engine;
+	atomic_bool is_binding;
 };
 
 struct gsi_waiting {
@@ -66,6 +103,7 @@ struct gsi {
 	struct gsi_waiting waiting[GSI_WAITING_MAX];
 	struct plx_list
 		graces; /* struct engine_connector.grace_link: queue pairs to be flushed soon */
+	struct plx_list ends; /* struct engine_connector.far_link */
 };
 
 /* gsi.c */
@@ -93,8 +131,19 @@ void connector_unbind(struct engine_connector *connector);
 enum plx_status connector_to_rtr(struct engine_connector *connector);
 enum plx_status connector_to_rts(struct engine_connector *connector);
 void connector_flush(struct engine_connector *connector);
+/* Fill in the negotiated attributes. */
+void connector_fill_attr(const struct plx_cm_peer *peer, bool passive, const struct engine_qp *qp,
+			 struct plx_rc_attr *rc, struct plx_engine_path *path);
 /* Flush the queue pairs whose grace period is over.
  * Returns: when to call again; PLX_NEVER */
 uint64_t connector_end_graces(struct plx_engine *engine);
+
+/* connector_command.c */
+/* Is this queue pair available for a connection? On its engine's thread. */
+enum plx_status connector_check_qp(const struct plx_engine *engine, const struct engine_qp *qp,
+				   uint32_t mtu);
+void connector_fill_own(const struct engine_qp *qp, struct plx_cm_own *own);
+void connector_fill_connect(const struct engine_connector *connector,
+			    struct plx_cm_connect *connect);
 
 #endif

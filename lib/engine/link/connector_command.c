@@ -4,7 +4,7 @@
  * on the communication manager and the queue pair. Start with plx_connector_back_connect() for the
  * caller's side, and connect_qp() for the engine's.
  */
-#include "connector.h"
+#include "far.h"
 
 _Static_assert(sizeof(struct plx_link_event) % 4 == 0, "ring entries go by words");
 
@@ -17,6 +17,7 @@ struct connector_call {
 	struct plx_cm_id id;
 	struct engine_qp *qp;
 	const struct plx_link_attr *attr;
+	bool passive; /* it accepts */
 	const uint8_t *private_data;
 	uint32_t private_bytes;
 	struct engine_channel *channel;
@@ -52,9 +53,8 @@ adopt(struct plx_engine *engine, const struct connector_call *call)
 	return PLX_OK;
 }
 
-/* Is this queue pair available for a connection? */
-static enum plx_status
-check_qp(const struct plx_engine *engine, const struct engine_qp *qp, uint32_t mtu)
+enum plx_status
+connector_check_qp(const struct plx_engine *engine, const struct engine_qp *qp, uint32_t mtu)
 {
 	enum plx_qp_state state = engine_qp_state(qp);
 
@@ -63,16 +63,16 @@ check_qp(const struct plx_engine *engine, const struct engine_qp *qp, uint32_t m
 	return path_frame_bytes(mtu) > engine->port->caps.frame_max ? PLX_TOO_LONG : PLX_OK;
 }
 
-static void
-fill_own(const struct engine_qp *qp, struct plx_cm_own *own)
+void
+connector_fill_own(const struct engine_qp *qp, struct plx_cm_own *own)
 {
 	own->qpn = qp->qpn;
 	own->psn = qp->first_psn;
 	own->srq = qp->srq != NULL;
 }
 
-static void
-fill_connect(const struct engine_connector *connector, struct plx_cm_connect *connect)
+void
+connector_fill_connect(const struct engine_connector *connector, struct plx_cm_connect *connect)
 {
 	const struct plx_link_attr *attr = &connector->attr;
 
@@ -101,7 +101,7 @@ sidr_request(struct plx_engine *engine, const struct connector_call *call)
 	status = path_complete(engine, &connector->attr.path);
 	if (status != PLX_OK)
 		return status;
-	fill_connect(connector, &connect);
+	connector_fill_connect(connector, &connect);
 	connector->attr.private_data = NULL;
 	connector->passive = false;
 	return plx_cm_sidr_request(engine->gsi->cm, &connect, engine->now, &connector->id);
@@ -117,17 +117,17 @@ connect_qp(struct plx_engine *engine, const struct connector_call *call)
 
 	if (connector->id.v != 0)
 		return PLX_STATE;
-	status = check_qp(engine, call->qp, call->attr->own.path_mtu);
+	status = connector_check_qp(engine, call->qp, call->attr->own.path_mtu);
 	if (status != PLX_OK)
 		return status;
 	connector->attr = *call->attr;
-	fill_own(call->qp, &connector->attr.own);
+	connector_fill_own(call->qp, &connector->attr.own);
 	status = path_complete(engine, &connector->attr.path);
 	if (status == PLX_OK && from_reset)
 		status = engine_qp_modify(call->qp, PLX_QP_INIT, NULL, NULL);
 	if (status != PLX_OK)
 		return status;
-	fill_connect(connector, &connect);
+	connector_fill_connect(connector, &connect);
 	connector->attr.private_data = NULL; /* belongs to the caller; valid only during the call */
 	connector->peer = (struct plx_cm_peer){0};
 	status = plx_cm_connect(engine->gsi->cm, &connect, engine->now, &connector->id);
@@ -176,13 +176,13 @@ accept_qp(struct plx_engine *engine, const struct connector_call *call)
 
 	if (connector->id.v == 0 || !connector->passive || connector->qp != NULL)
 		return PLX_STATE;
-	status = check_qp(engine, qp, call->attr->own.path_mtu);
+	status = connector_check_qp(engine, qp, call->attr->own.path_mtu);
 	if (status == PLX_OK)
 		status = engine_resolve(engine, &connector->peer.info.remote, mac);
 	if (status != PLX_OK)
 		return status;
 	*attr = *call->attr;
-	fill_own(qp, &attr->own);
+	connector_fill_own(qp, &attr->own);
 	if (engine_qp_state(qp) == PLX_QP_RESET)
 		status = engine_qp_modify(qp, PLX_QP_INIT, NULL, NULL);
 	if (status != PLX_OK)
@@ -294,6 +294,7 @@ execute_call(struct plx_engine *engine, void *arg)
 static enum plx_status
 run(struct plx_engine *engine, struct connector_call *call)
 {
+	engine = engine_first(engine);
 	return engine->gsi != NULL ? command_call(engine, execute_call, call) : PLX_STATE;
 }
 
@@ -327,7 +328,7 @@ plx_channel_back_create(struct engine_seat *seat, uint32_t depth, struct engine_
 	struct plx_engine *engine = engine_of(seat->queues);
 	struct engine_channel *channel;
 
-	if (depth < 1 || depth > PLX_EVENT_CHANNEL_DEPTH_MAX)
+	if (depth < 1 || depth > PLX_EVENT_CHANNEL_DEPTH_MAX || engine != engine_first(engine))
 		return PLX_INVALID;
 	channel = plx_heap_alloc(sizeof(*channel), engine->port->caps.socket);
 	if (channel == NULL)
@@ -438,6 +439,8 @@ plx_connector_back_create(struct engine_channel *channel, uint64_t cookie,
 		return PLX_NO_MEMORY;
 	subscribe(&connector->subscriber, channel, cookie);
 	plx_list_init(&connector->grace_link);
+	plx_list_init(&connector->far_link);
+	plx_list_init(&connector->far.due_link);
 	*out = connector;
 	return PLX_OK;
 }
@@ -446,13 +449,41 @@ enum plx_status
 plx_connector_back_destroy(struct engine_connector *connector)
 {
 	struct connector_call call = {.execute = detach};
-	enum plx_status status = run_on_connector(connector, &call);
+	enum plx_status status = connector->far_last_engine != NULL
+					 ? far_close(connector)
+					 : run_on_connector(connector, &call);
 
 	if (status != PLX_OK && connector->subscriber.channel->engine->gsi != NULL)
 		return status;
 	atomic_fetch_sub(&connector->subscriber.channel->users, 1);
 	plx_heap_free(connector);
 	return PLX_OK;
+}
+
+static bool
+is_far(const struct engine_connector *connector, const struct engine_qp *qp)
+{
+	return qp->engine != connector->subscriber.channel->engine;
+}
+
+/* Bind a queue pair to a connector: one call at a time, since it may take several commands. */
+static enum plx_status
+bind_qp(struct engine_connector *connector, struct engine_qp *qp, struct connector_call *call)
+{
+	enum plx_status status;
+
+	if (atomic_exchange(&connector->is_binding, true))
+		return PLX_STATE;
+	if (is_far(connector, qp)) {
+		status = call->passive ? far_accept(connector, qp, call->attr)
+				       : far_connect(connector, qp, call->attr);
+	} else {
+		status = far_settle(connector, call->passive);
+		if (status == PLX_OK)
+			status = run_on_connector(connector, call);
+	}
+	atomic_store(&connector->is_binding, false);
+	return status;
 }
 
 enum plx_status
@@ -469,7 +500,7 @@ plx_connector_back_connect(struct engine_connector *connector, struct engine_qp 
 {
 	struct connector_call call = {.execute = connect_qp, .qp = qp, .attr = attr};
 
-	return run_on_connector(connector, &call);
+	return bind_qp(connector, qp, &call);
 }
 
 enum plx_status
@@ -486,6 +517,8 @@ plx_connector_back_establish(struct engine_connector *connector)
 {
 	struct connector_call call = {.execute = establish};
 
+	if (connector->far_last_engine != NULL)
+		return far_establish(connector);
 	return run_on_connector(connector, &call);
 }
 
@@ -493,9 +526,10 @@ enum plx_status
 plx_connector_back_accept(struct engine_connector *connector, struct engine_qp *qp,
 			  const struct plx_link_attr *attr)
 {
-	struct connector_call call = {.execute = accept_qp, .qp = qp, .attr = attr};
+	struct connector_call call = {
+		.execute = accept_qp, .qp = qp, .attr = attr, .passive = true};
 
-	return run_on_connector(connector, &call);
+	return bind_qp(connector, qp, &call);
 }
 
 enum plx_status
@@ -505,6 +539,8 @@ plx_connector_back_reject(struct engine_connector *connector, const void *privat
 	struct connector_call call = {
 		.execute = reject, .private_data = private_data, .private_bytes = private_bytes};
 
+	if (connector->far_last_engine != NULL)
+		return far_reject(connector, private_data, private_bytes);
 	return run_on_connector(connector, &call);
 }
 
@@ -513,6 +549,8 @@ plx_connector_back_disconnect(struct engine_connector *connector)
 {
 	struct connector_call call = {.execute = disconnect};
 
+	if (connector->far_last_engine != NULL)
+		return far_disconnect(connector);
 	return run_on_connector(connector, &call);
 }
 

@@ -9,7 +9,7 @@
  * resolved waits here, at most GSI_WAITING_MAX of them; beyond that it is dropped, and the manager
  * retransmits it after its timeout.
  */
-#include "connector.h"
+#include "far.h"
 
 enum {
 	FLOW = 0, /* one flow for all management: UDP source port 49152 */
@@ -25,6 +25,7 @@ gsi_create(struct plx_cm *cm, struct plx_psn first_psn, int socket)
 	gsi->cm = cm;
 	gsi->psn = first_psn;
 	plx_list_init(&gsi->graces);
+	plx_list_init(&gsi->ends);
 	return gsi;
 }
 
@@ -198,6 +199,7 @@ gsi_serve(struct plx_engine *engine)
 	uint8_t mad[PLX_MAD_BYTES];
 	uint32_t done = 0;
 	uint64_t wake;
+	bool more;
 
 	serve_waiting(engine);
 	if (!engine->link_busy)
@@ -208,7 +210,8 @@ gsi_serve(struct plx_engine *engine)
 		done++;
 	}
 	wake = plx_time_min(plx_cm_wake_ns(gsi->cm), connector_end_graces(engine));
-	engine->link_busy = wake == 0 || plx_cm_has_event(gsi->cm);
+	more = far_send_ends(engine);
+	engine->link_busy = more || wake == 0 || plx_cm_has_event(gsi->cm);
 	if (wake != 0 && wake < engine->link_timer.deadline)
 		wheel_set(&engine->wheel, &engine->link_timer, wake);
 	return done;

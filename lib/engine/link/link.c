@@ -4,7 +4,7 @@
  * It decides nothing itself. Start with plx_link.
  */
 #include "ah.h"
-#include "connector.h"
+#include "far.h"
 
 static bool
 open_link(struct plx_engine *engine)
@@ -32,15 +32,22 @@ on_neighbour(struct plx_engine *engine)
 		engine->reroute_at = engine->now;
 }
 
+static uint32_t
+serve(struct plx_engine *engine)
+{
+	return engine->gsi != NULL ? gsi_serve(engine) : far_serve(engine);
+}
+
 const struct plx_link_ops plx_link = {
 	.open = open_link,
 	.close = close_link,
 	.receive = gsi_receive,
 	.on_tick = gsi_on_tick,
-	.serve = gsi_serve,
+	.serve = serve,
 	.on_first_packet = connector_on_first_packet,
 	.on_failure = connector_on_failure,
 	.on_detach = connector_on_detach,
+	.on_message = far_on_message,
 	.ensure_ahs = ah_table_ensure,
 	.resolve_ah = ah_resolve,
 	.enqueue = ah_enqueue,

@@ -20,9 +20,10 @@ extern const struct plx_link_ops plx_link;
 
 /* ---- connections ----
  *
- * The communication manager's connections, with queue pairs of this engine. Their events arrive in
- * event channels. The engine moves the queue pairs to RTR, RTS and ERROR, in the right
- * order with the messages to the peer and the events of the program.
+ * The communication manager's connections, with queue pairs of all engines of a group; the manager,
+ * channels, listeners and connectors are engine 0's. Their events arrive in event channels. The
+ * engines move the queue pairs to RTR, RTS and ERROR, in the right order with the messages to the
+ * peer and the events of the program.
  */
 
 /* Attributes of a connection to be made. */
@@ -53,6 +54,7 @@ struct plx_link_event {
 
 /**
  * Create an event channel: a ring of struct plx_link_event.
+ * @param seat of engine 0
  * @param depth of the ring; events that do not fit wait in the manager
  * Errors:  INVALID, NO_MEMORY
  */
@@ -112,7 +114,9 @@ enum plx_status plx_connector_back_destroy(struct engine_connector *connector) P
 enum plx_status plx_connector_back_adopt(struct engine_connector *connector,
 					 struct plx_cm_id id) PLX_MUST_CHECK;
 /**
- * Send a connection request. `qp` is in RESET or INIT, and afterwards in INIT.
+ * Send a connection request. `qp` is in RESET or INIT, and afterwards in INIT. If it, or the former
+ * queue pair of the connector, is another engine's, a former one is flushed even if the call is
+ * refused.
  * Errors:  STATE (either is in use), UNREACHABLE, TOO_LONG (path MTU not supported by the port;
  *          private data), as plx_cm_connect(), TIMEOUT
  */

@@ -256,8 +256,8 @@ nobody_at_the_address_is_unreachable(void **state)
 	assert_true(told);
 	assert_int_equal(event.cm.kind, PLX_CM_EVENT_UNREACHABLE);
 	assert_int_equal(plx_engine_qp_state(pair.side[0].qp), PLX_QP_INIT);
-	assert_int_equal(plx_engine_counters(pair.side[0].engine)->tx_gsi, 0);
-	assert_true(plx_engine_counters(pair.side[0].engine)->tx_gsi_dropped > 0);
+	assert_int_equal(plx_engine_counters(pair.side[0].all[0])->tx_gsi, 0);
+	assert_true(plx_engine_counters(pair.side[0].all[0])->tx_gsi_dropped > 0);
 	scene_close();
 }
 
@@ -340,7 +340,7 @@ what_is_not_for_the_manager_does_not_reach_it(void **state)
 
 	(void)state;
 	scene_open(false);
-	counters = plx_engine_counters(pair.side[1].engine);
+	counters = plx_engine_counters(pair.side[1].all[0]);
 	catch_a_req();
 	for (uint32_t i = 0; i < PLX_COUNT_OF(wrong_at); i++) {
 		caught[wrong_at[i]] ^= 1;
@@ -450,7 +450,7 @@ a_wrong_icrc_changes_nothing(void **state)
 
 	(void)state;
 	scene_open(false);
-	counters = plx_engine_counters(pair.side[1].engine);
+	counters = plx_engine_counters(pair.side[1].all[0]);
 	catch_a_req();
 	caught[caught_len - 1] ^= 1;
 	inject(false);
