@@ -42,7 +42,7 @@ make_net(struct host *host)
 static void
 make_memory(struct host *host)
 {
-	const struct plx_mem_limits limits = {.slots = 4096, .domains = 1};
+	const struct plx_mem_limits limits = {.slots = 4096, .domains = 64};
 	struct plx_secret secret = host_secret(host);
 	struct plx_region_attr attr = {.length = SIM_SOURCE_BYTES,
 				       .host = source_bytes(),

@@ -3,7 +3,8 @@
  * What NDK, sessions and verbs need of the system, in virtual time and on one thread: the clock,
  * pauses, timers, the session's thread, adapters by name; and the places where a lock is released,
  * at which another thread may run. The functions stand in for lib/session/system.c,
- * lib/verbs/pause.c, lib/adapter/adapter.c and lib/engine/thread/backoff.c, which are not linked.
+ * lib/verbs/pause.c, lib/adapter/adapter.c, lib/adapter/options_load.c and
+ * lib/engine/thread/backoff.c, which are not linked.
  * It never decides when a thread runs. Start with plx_session_thread_start().
  */
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "drivers.h"
+#include "plx_host_config.h"
 #include "plx_objects.h"
 #include "plx_session.h"
 
@@ -158,6 +160,24 @@ plx_session_thread_join(struct plx_session_thread *thread)
 }
 
 /* ---- adapters ---- */
+
+/* Every adapter is of this process, and has no section in a file. */
+enum plx_status
+plx_adapter_options_attach(struct plx_adapter_options *options, struct plx_why *why)
+{
+	(void)why;
+	options->host[0] = '\0';
+	return PLX_OK;
+}
+
+enum plx_status
+plx_adapter_options_load(const char *adapter, struct plx_adapter_options *options,
+			 struct plx_why *why)
+{
+	(void)adapter;
+	*options = (struct plx_adapter_options){0};
+	return plx_adapter_options_attach(options, why);
+}
 
 static void
 fill_info(struct host_adapter *adapter, const struct host *host)
