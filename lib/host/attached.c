@@ -146,7 +146,8 @@ HOST_FN(host_arena_import)
 	}
 	status = host_quota(seat, PLX_HOST_MEMORY, request->bytes, why);
 	if (status == PLX_OK)
-		status = segment_import(&seat->segment[i], request->fd, request->bytes, why);
+		status = segment_import(&seat->segment[i], &seat->who, request->fd, request->bytes,
+					why);
 	if (status != PLX_OK)
 		return status;
 	seat->used[PLX_HOST_MEMORY] += request->bytes;

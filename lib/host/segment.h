@@ -8,11 +8,14 @@
 #define PLX_HOST_SEGMENT_H
 
 #include "plx_adapter_object.h"
+#include "plx_host_rights.h"
 
 enum {
 	SEGMENTS_MAX = 1024,     /* of a seat; 0 is none */
 	SEGMENT_BYTES = 2 << 20, /* of one for fronts, at least */
 };
+
+struct mapping;
 
 struct segment {
 	uint8_t *base;
@@ -22,6 +25,7 @@ struct segment {
 	bool arena;
 	uint32_t users;          /* regions in an arena */
 	struct plx_list extents; /* struct extent, by their offsets; of one for fronts */
+	struct mapping *mapping; /* of an arena: what all seats of its program have */
 };
 
 /* [bytes] of one for fronts that has room for as many. */
@@ -35,11 +39,13 @@ segment_bytes(size_t bytes)
 /* Create one for fronts.
  * Errors:  NO_MEMORY */
 enum plx_status segment_create(struct segment *segment, size_t bytes) PLX_MUST_CHECK;
-/* Map an arena of the program's.
- * @param fd stays the caller's
- * Errors:  INVALID (not such memory, or its size can change), NO_MEMORY; with a sentence */
-enum plx_status segment_import(struct segment *segment, int fd, size_t bytes,
-			       struct plx_why *why) PLX_MUST_CHECK;
+/* Map an arena of the program's. Of the seats of one program each may have the same arena.
+ * @param owner the program
+ * @param fd    stays the caller's
+ * Errors:  INVALID (not such memory, or its size can change), NO_MEMORY (or hugepages that another
+ * host or program has had); with a sentence */
+enum plx_status segment_import(struct segment *segment, const struct plx_host_who *owner, int fd,
+			       size_t bytes, struct plx_why *why) PLX_MUST_CHECK;
 /* The program has mapped it: nobody else will, and no page can be taken out of it. */
 void segment_seal(struct segment *segment);
 void segment_destroy(struct segment *segment);
