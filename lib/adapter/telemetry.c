@@ -12,25 +12,15 @@
 #include <rte_telemetry.h>
 
 #include "adapter.h"
+#include "plx_question.h"
 
 enum {
 	COUNTERS_MAX = 256, /* in one answer */
 	QPS_OF_ANSWER = RTE_TEL_MAX_ARRAY_ENTRIES,
-	PARAMETERS_MAX = 128,
 };
 
-/* A query: its parameters and its answer. */
-struct question {
-	struct rte_tel_data *answer;
-	char name[PARAMETERS_MAX];
-	uint32_t number; /* follows the name */
-	bool has_number;
-	bool answered;
-};
-
-/* "NAME" or "NAME,NUMBER" */
-static bool
-parse(const char *parameters, struct question *question)
+bool
+plx_question_parse(const char *parameters, struct plx_question *question)
 {
 	char *comma, *end;
 
@@ -115,7 +105,7 @@ add_objects(struct rte_tel_data *answer, struct host_adapter *adapter)
 static void
 describe_adapter(struct host_adapter *adapter, void *context)
 {
-	struct question *question = context;
+	struct plx_question *question = context;
 	struct rte_tel_data *answer = question->answer;
 	struct plx_counter counter[COUNTERS_MAX];
 	struct plx_adapter_info info;
@@ -149,10 +139,10 @@ describe_adapter(struct host_adapter *adapter, void *context)
 static int
 answer_adapter(const char *command, const char *parameters, struct rte_tel_data *answer)
 {
-	struct question question = {.answer = answer};
+	struct plx_question question = {.answer = answer};
 
 	(void)command;
-	if (!parse(parameters, &question) || question.has_number)
+	if (!plx_question_parse(parameters, &question) || question.has_number)
 		return -1;
 	return registry_visit(question.name, describe_adapter, &question) ? 0 : -1;
 }
@@ -171,18 +161,18 @@ number_of(const struct host_qp *qp)
 static void
 list_qps(struct host_adapter *adapter, void *context)
 {
-	struct question *question = context;
+	struct plx_question *question = context;
 	struct plx_list *node, *after;
-	uint32_t at = 0;
 
 	rte_tel_data_start_array(question->answer, RTE_TEL_U64_VAL);
 	pthread_mutex_lock(&adapter->lock);
 	plx_list_for_each (node, after, &adapter->qps) {
+		uint32_t at = question->passed++;
+
 		if (at >= question->number && at - question->number < QPS_OF_ANSWER)
 			rte_tel_data_add_array_u64(
 				question->answer,
 				number_of(plx_list_entry(node, struct host_qp, link)));
-		at++;
 	}
 	pthread_mutex_unlock(&adapter->lock);
 }
@@ -190,10 +180,10 @@ list_qps(struct host_adapter *adapter, void *context)
 static int
 answer_qps(const char *command, const char *parameters, struct rte_tel_data *answer)
 {
-	struct question question = {.answer = answer};
+	struct plx_question question = {.answer = answer};
 
 	(void)command;
-	if (!parse(parameters, &question))
+	if (!plx_question_parse(parameters, &question))
 		return -1;
 	return registry_visit(question.name, list_qps, &question) ? 0 : -1;
 }
@@ -219,7 +209,7 @@ describe_qp(struct engine_qp *qp, struct rte_tel_data *answer)
 static void
 find_qp(struct host_adapter *adapter, void *context)
 {
-	struct question *question = context;
+	struct plx_question *question = context;
 	struct plx_list *node, *after;
 
 	pthread_mutex_lock(&adapter->lock);
@@ -237,10 +227,10 @@ find_qp(struct host_adapter *adapter, void *context)
 static int
 answer_qp(const char *command, const char *parameters, struct rte_tel_data *answer)
 {
-	struct question question = {.answer = answer};
+	struct plx_question question = {.answer = answer};
 
 	(void)command;
-	if (!parse(parameters, &question) || !question.has_number)
+	if (!plx_question_parse(parameters, &question) || !question.has_number)
 		return -1;
 	(void)registry_visit(question.name, find_qp, &question);
 	return question.answered ? 0 : -1;

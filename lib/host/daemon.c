@@ -14,15 +14,12 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "host.h"
-#include "plx_channel.h"
+#include "daemon.h"
 
 enum {
 	BACKLOG = 64,
@@ -36,39 +33,14 @@ enum {
 	GOODBYE_MS = 1000, /* to tell peers, when the host stops */
 };
 
-struct offer {
-	char name[PLX_ADAPTER_NAME_MAX + 1];
-	struct host_adapter *adapter;
-	struct plx_host_rights rights;
-};
+static uint64_t
+monotonic_ns(void)
+{
+	struct timespec now;
 
-struct plx_host {
-	int listener;
-	int stop; /* an eventfd: readable from the stop on */
-	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
-	struct waker *waker;
-	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	uint32_t sessions;
-	struct plx_list seated; /* sessions that have a seat */
-	uint32_t offers;
-	struct offer offer[PLX_ADAPTERS_MAX];
-};
-
-/* A program that has connected. */
-struct session {
-	struct plx_host *host;
-	int fd;
-	int pidfd; /* -1: the kernel has none */
-	struct ucred peer;
-	struct plx_host_who who;
-	gid_t *groups;
-	struct offer *at;       /* NULL: not attached yet, */
-	struct host_seat *seat; /* likewise */
-	struct plx_list link;   /* in host->seated */
-	struct plx_ipc_message request, reply;
-};
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * PLX_SEC + (uint64_t)now.tv_nsec;
+}
 
 /* ---- one program ---- */
 
@@ -181,10 +153,25 @@ take_seat(struct session *session, const char *name, struct plx_why *why)
 					  &session->who, &session->seat);
 	if (status == PLX_OK) {
 		session->at = offer;
+		session->number = ++host->seats;
+		session->since_ns = monotonic_ns();
 		plx_list_append(&host->seated, &session->link);
 	}
 	pthread_mutex_unlock(&host->lock);
 	return status;
+}
+
+/* "process 4711 of user 1001 (bob)" */
+static struct plx_why
+words_for(const struct plx_host_who *who)
+{
+	struct plx_why words;
+
+	if (who->user[0] != '\0')
+		plx_why_set(&words, "process %d of user %u (%s)", who->pid, who->uid, who->user);
+	else
+		plx_why_set(&words, "process %d of user %u", who->pid, who->uid);
+	return words;
 }
 
 static enum plx_status
@@ -206,18 +193,43 @@ attach(struct session *session, struct plx_ipc_attach *request, struct plx_why *
 		return PLX_NO_MEMORY;
 	}
 	status = take_seat(session, request->adapter, why);
-	if (status != PLX_OK)
+	if (status == PLX_OK)
+		plx_log_line("%s takes seat %u of adapter %s", words_for(&session->who).text,
+			     session->number, session->at->name);
+	else
 		plx_log_line("%s", why->text);
 	return status;
+}
+
+/* A refusal is the operator's business if a quota is the reason. One of a seat in a second: a
+ * program that repeats itself leaves room for others. */
+static void
+log_refusal(struct session *session, enum plx_status status, const struct plx_why *why)
+{
+	uint64_t now;
+
+	if (status != PLX_FULL && status != PLX_DENIED)
+		return;
+	atomic_fetch_add(&session->seat->refused, 1);
+	now = monotonic_ns();
+	if (why->text[0] == '\0' || now < session->quiet_ns)
+		return;
+	session->quiet_ns = now + PLX_SEC;
+	plx_log_line("%s", why->text);
 }
 
 static enum plx_status
 execute(struct session *session, enum plx_ipc_op op, struct plx_why *why)
 {
+	enum plx_status status;
+
 	if (session->seat == NULL)
 		return op == PLX_IPC_ATTACH ? attach(session, (void *)session->request.body, why)
 					    : PLX_STATE;
-	return plx_host_call(session->seat, op, session->request.body, session->reply.body, why);
+	status = plx_host_call(session->seat, op, session->request.body, session->reply.body, why);
+	log_refusal(session, status, why);
+	session->closed = op == PLX_IPC_CLOSE && status == PLX_OK;
+	return status;
 }
 
 /* Returns: false: the program cannot be talked to any more */
@@ -292,13 +304,30 @@ wait_for_request(const struct session *session)
 	return n > 0 && set[1].revents == 0 && set[2].revents == 0 && set[0].revents & POLLIN;
 }
 
+/* Why it ends. `served` is whether the last message was one of the protocol's. */
+static const char *
+reason_of(const struct session *session, bool served)
+{
+	struct pollfd stop = {.fd = session->host->stop, .events = POLLIN};
+
+	if (session->closed)
+		return "closed";
+	if (poll(&stop, 1, 0) > 0)
+		return "the host stops";
+	return served ? "the program has ended, or executes another"
+		      : "the program broke the protocol, or does not read replies";
+}
+
 static void
-end_session(struct session *session)
+end_session(struct session *session, const char *reason)
 {
 	struct plx_host *host = session->host;
 
-	if (session->seat != NULL)
+	if (session->seat != NULL) {
 		host_seat_end(session->seat);
+		plx_log_line("%s has left seat %u of adapter %s: %s", words_for(&session->who).text,
+			     session->number, session->at->name, reason);
+	}
 	close(session->fd);
 	if (session->pidfd >= 0)
 		close(session->pidfd);
@@ -315,10 +344,11 @@ static void *
 serve(void *arg)
 {
 	struct session *session = arg;
+	bool served = true;
 
-	while (wait_for_request(session) && serve_one(session))
-		;
-	end_session(session);
+	while (served && wait_for_request(session))
+		served = serve_one(session);
+	end_session(session, reason_of(session, served));
 	return NULL;
 }
 
@@ -381,7 +411,7 @@ accept_one(struct plx_host *host)
 		host->sessions--;
 		pthread_mutex_unlock(&host->lock);
 	} else if (pthread_create(&thread, &attr, serve, session) != 0) {
-		end_session(session);
+		end_session(session, "there is no thread for it");
 	}
 	pthread_attr_destroy(&attr);
 }
@@ -486,6 +516,7 @@ plx_host_start(const char *path, unsigned mode, struct plx_host **out, struct pl
 		free_host(host);
 		return status;
 	}
+	seats_tell(host);
 	*out = host;
 	return PLX_OK;
 }
@@ -548,6 +579,7 @@ plx_host_stop(struct plx_host *host)
 {
 	const uint64_t one = 1;
 
+	seats_tell_no_more(host);
 	(void)!write(host->stop, &one, sizeof(one));
 	pthread_join(host->thread, NULL);
 	(void)unlink(host->path);

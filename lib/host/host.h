@@ -68,7 +68,8 @@ struct host_seat {
 	/* its quotas, and what it has of each kind */
 	const struct plx_host_rights *rights;
 	struct plx_host_who who;
-	uint64_t used[PLX_HOST_KINDS];
+	_Atomic uint64_t used[PLX_HOST_KINDS]; /* written by its thread, read by telemetry */
+	_Atomic uint64_t refused;              /* calls, for a quota or a right */
 };
 
 /* Enter a new object.
