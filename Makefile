@@ -15,10 +15,11 @@ MESON_TEST_ARGS ?=
 
 BUILD_DIRS = build build-release build-asan build-tsan build-cov build-fuzz build-guest
 
-# gcc 12's LeakSanitizer takes the heap in front of a library's thread-local variables for a header of
-# glibc 2.19, where the block lies 16 bytes into a page, and faults: it may not follow them.
-ASAN = detect_leaks=1:halt_on_error=1:abort_on_error=1:strict_string_checks=1:intercept_tls_get_addr=0
-TSAN = halt_on_error=1:second_deadlock_stack=1
+# gcc 12's sanitizers take the heap in front of a library's thread-local variables for a header of
+# glibc 2.19, where the block lies 16 bytes into a page, and fault: they may not follow them.
+NO_TLS = intercept_tls_get_addr=0
+ASAN = detect_leaks=1:halt_on_error=1:abort_on_error=1:strict_string_checks=1:$(NO_TLS)
+TSAN = halt_on_error=1:second_deadlock_stack=1:$(NO_TLS)
 UBSAN = halt_on_error=1:abort_on_error=1:print_stacktrace=1
 
 C_FILES = $(shell find lib drivers apps tests -name '*.[ch]' 2>/dev/null)
