@@ -173,6 +173,7 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 	engine->link_timer.deadline = PLX_NEVER;
 	engine->link_at = PLX_NEVER;
 	engine->tx_since = PLX_NEVER;
+	plx_engine_set_company(engine, false);
 	engine->reroute_at = PLX_NEVER;
 	engine->net_version = engine_net_version(engine);
 	if (config->rcu != NULL)

@@ -157,6 +157,14 @@ void plx_engine_send(struct plx_engine *engine, uint64_t now);
 void plx_engine_set_online(struct plx_engine *engine, bool online);
 
 /**
+ * Tell the engine whether its thread polls others, too; not so at first. Then a cycle sends no more
+ * requests and READ responses than a cycle receives packets. If another end of the link is on the
+ * thread, the queue between them would fill up otherwise: a round trip would last as long as that
+ * takes to drain, and a queue pair with a window of packets could not have its share.
+ */
+void plx_engine_set_company(struct plx_engine *engine, bool has_company);
+
+/**
  * The time, by the caller's clock, at which the engine must be polled again if no packet arrives
  * first: 0 for immediately, PLX_NEVER. After a poll the caller may sleep until then. It calls this
  * after each poll.

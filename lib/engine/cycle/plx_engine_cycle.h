@@ -25,7 +25,8 @@ enum {
 	TX_RESERVE = 64,      /* of these, reserved for responses */
 	NET_RESERVE = 32,     /* ... and of those again, not for neighbour resolution and echoes */
 	QUANTUM_MAX = 32,     /* packets of one QP per service, and of a seat per turn, */
-	QUANTUM_MIN = 8,      /* and at least, when many are waiting */
+	QUANTUM_MIN = 8,      /* and at least, as long as a cycle can serve all that wait, */
+	QUANTUM_MANY = 16,    /* and when it cannot */
 	FLUSH_BURST = 64,     /* QPs in ERROR that flush per cycle */
 	STAGE_ROOM = 512,     /* completions of one kind per cycle */
 	COMMANDS_MAX = 64,    /* outstanding from all threads */
@@ -316,6 +317,7 @@ struct plx_engine {
 
 	struct rte_mbuf *tx[TX_ROOM];
 	uint32_t tx_count;
+	uint32_t bulk_room; /* of TX_ROOM, for requests and READ responses */
 	uint32_t tx_sealed; /* packets at the front that have their ICRC */
 	uint64_t tx_since; /* when the port last accepted a packet; PLX_NEVER: the queue is empty */
 	struct rte_mbuf *spare[QUANTUM_MAX];

@@ -14,17 +14,21 @@ enum {
 	BULK_LOOP_ROOM = LOOP_ROOM - LOOP_RESERVE,
 };
 
-/* A quantum, or a seat's turn, when so many wait. It shrinks with their number, so that one cycle
- * serves them all, or as many as it can with QUANTUM_MIN each. */
+void
+plx_engine_set_company(struct plx_engine *engine, bool has_company)
+{
+	engine->bulk_room = has_company ? PLX_PORT_BURST : BULK_ROOM;
+}
+
+/* A quantum, or a seat's turn, when so many wait. It shrinks with their number as long as one cycle
+ * can serve them all. Of more than that little is in the cache when their turn comes, so what
+ * brings them there has to pay. */
 static inline uint32_t
 share_of(uint32_t waiting)
 {
-	uint32_t share;
-
 	if (plx_likely(waiting <= BULK_ROOM / QUANTUM_MAX))
 		return QUANTUM_MAX;
-	share = BULK_ROOM / waiting;
-	return share > QUANTUM_MIN ? share : QUANTUM_MIN;
+	return waiting <= BULK_ROOM / QUANTUM_MIN ? BULK_ROOM / waiting : QUANTUM_MANY;
 }
 
 /* The quantum of a queue pair in packets, which is in no list now. All seats have equal shares,
@@ -53,7 +57,7 @@ turn_left(const struct seat_turn *turn)
 static inline uint32_t
 bulk_room(const struct plx_engine *engine, const struct engine_qp *qp)
 {
-	uint32_t most = BULK_ROOM, used = engine->tx_count;
+	uint32_t most = engine->bulk_room, used = engine->tx_count;
 
 	if (plx_unlikely(qp->loops)) {
 		most = BULK_LOOP_ROOM;

@@ -34,6 +34,24 @@ struct plx_worker {
 	atomic_ulong rounds;
 };
 
+/* An engine came or went. */
+static PLX_COLD void
+change(struct plx_worker *worker, uint32_t slot, struct plx_engine *engine)
+{
+	uint32_t n = 0;
+
+	if (worker->online[slot] != NULL)
+		plx_engine_set_online(worker->online[slot], false);
+	if (engine != NULL)
+		plx_engine_set_online(engine, true);
+	worker->online[slot] = engine;
+	for (uint32_t i = 0; i < PLX_WORKER_ENGINES_MAX; i++)
+		n += worker->online[i] != NULL;
+	for (uint32_t i = 0; i < PLX_WORKER_ENGINES_MAX; i++)
+		if (worker->online[i] != NULL)
+			plx_engine_set_company(worker->online[i], n > 1);
+}
+
 static uint32_t
 round_of(struct plx_worker *worker)
 {
@@ -44,13 +62,8 @@ round_of(struct plx_worker *worker)
 	for (uint32_t i = 0; i < used; i++) {
 		struct plx_engine *engine = atomic_load(&worker->engines[i]);
 
-		if (plx_unlikely(engine != worker->online[i])) {
-			if (worker->online[i] != NULL)
-				plx_engine_set_online(worker->online[i], false);
-			if (engine != NULL)
-				plx_engine_set_online(engine, true);
-			worker->online[i] = engine;
-		}
+		if (plx_unlikely(engine != worker->online[i]))
+			change(worker, i, engine);
 		if (engine != NULL)
 			done += plx_engine_poll(engine, plx_clock_ns());
 	}

@@ -267,6 +267,42 @@ with_many_waiting_turns_are_short_enough_that_a_cycle_serves_all(void **state)
 	close_crowd(CROWD);
 }
 
+/* Requests and READ responses of all, in one cycle. */
+static uint64_t
+sent_in_a_cycle(bool reads)
+{
+	uint64_t sent = 0;
+
+	for (uint32_t i = 0; i < CROWD; i++)
+		sent -= sent_by(qa[i]);
+	keep_busy(CROWD, PAIR_BYTES, reads, 1);
+	for (uint32_t i = 0; i < CROWD; i++)
+		sent += sent_by(qa[i]);
+	return sent;
+}
+
+static void
+in_company_a_cycle_sends_as_much_as_a_cycle_receives(void **state)
+{
+	uint64_t before[CROWD];
+	(void)state;
+	for (int reads = 0; reads < 2; reads++) {
+		open_crowd(CROWD, 16, reads ? 1 << 16 : 1024);
+		keep_busy(CROWD, PAIR_BYTES, reads, 50);
+		assert_true(sent_in_a_cycle(reads) > PLX_PORT_BURST);
+		plx_engine_set_company(pair.side[0].engine, true);
+		for (uint32_t i = 0; i < CROWD; i++)
+			before[i] = sent_by(qa[i]);
+		for (uint32_t c = 0; c < 200; c++)
+			assert_in_range(sent_in_a_cycle(reads), 1, PLX_PORT_BURST);
+		assert_alike(CROWD, before);
+		plx_engine_set_company(pair.side[0].engine, false);
+		keep_busy(CROWD, PAIR_BYTES, reads, 50);
+		assert_true(sent_in_a_cycle(reads) > PLX_PORT_BURST);
+		close_crowd(CROWD);
+	}
+}
+
 /* ---- doorbells ---- */
 
 static bool
@@ -454,6 +490,7 @@ main(void)
 		cmocka_unit_test(six_who_read_a_mebibyte_do_not_silence_a_small_write),
 		cmocka_unit_test(a_small_write_waits_for_one_quantum_of_each_at_most),
 		cmocka_unit_test(with_many_waiting_turns_are_short_enough_that_a_cycle_serves_all),
+		cmocka_unit_test(in_company_a_cycle_sends_as_much_as_a_cycle_receives),
 		cmocka_unit_test(a_doorbell_is_served_in_turn_wherever_its_slot_is),
 		cmocka_unit_test(every_doorbell_is_served_once_before_any_is_served_twice),
 		cmocka_unit_test(an_ack_that_found_no_place_gets_the_first),

@@ -14,7 +14,9 @@
 
 #include <cmocka.h>
 
+#include "clock.h"
 #include "engine_pair.h"
+#include "plx_engine_cycle.h"
 
 static struct pair pair;
 
@@ -156,6 +158,36 @@ stop_full(struct plx_worker *worker)
 	for (uint32_t i = 1; i < PLX_WORKER_ENGINES_MAX; i++)
 		plx_worker_remove(worker, pair.side[0].engine);
 	plx_worker_remove(worker, pair.side[1].engine);
+	plx_worker_stop(worker);
+	close_after_workers();
+}
+
+/* The worker tells it in its next round. */
+static void
+await_company(const struct pair_side *side, bool has_company)
+{
+	uint32_t room = has_company ? PLX_PORT_BURST : TX_ROOM - TX_RESERVE;
+
+	test_until(*(volatile uint32_t *)&side->engine->bulk_room == room, sched_yield());
+}
+
+static void
+engines_are_told_whether_they_share_the_worker(void **state)
+{
+	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
+	struct plx_worker *worker;
+
+	(void)state;
+	open_for_workers();
+	worker = start(PLX_IDLE_YIELD, -1);
+	assert_int_equal(plx_worker_add(worker, a->engine), PLX_OK);
+	await_company(a, false);
+	assert_int_equal(plx_worker_add(worker, b->engine), PLX_OK);
+	await_company(a, true);
+	await_company(b, true);
+	plx_worker_remove(worker, a->engine);
+	await_company(b, false);
+	plx_worker_remove(worker, b->engine);
 	plx_worker_stop(worker);
 	close_after_workers();
 }
@@ -332,6 +364,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_idle_policy_moves_messages),
 		cmocka_unit_test(a_removed_engine_is_not_touched_and_may_come_back),
+		cmocka_unit_test(engines_are_told_whether_they_share_the_worker),
 		cmocka_unit_test(a_worker_takes_so_many_engines_and_no_more),
 		cmocka_unit_test(an_engine_in_the_last_place_is_polled),
 		cmocka_unit_test(a_core_that_is_not_there_is_named),
