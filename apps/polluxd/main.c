@@ -106,7 +106,11 @@ start(struct plx_host *host, const struct plx_host_config *config, struct plx_wh
 	if (config->has_group && lchown(config->socket, (uid_t)-1, config->group) != 0)
 		return why_set(why, "%s cannot be given to group %u: %s", config->socket,
 			       config->group, strerror(errno));
-	return offer(host, config, why) && filter_install(why);
+	if (!offer(host, config, why) || !filter_install(why))
+		return false;
+	if (plx_host_serve(host) != PLX_OK)
+		return why_set(why, "there is no memory for a thread");
+	return true;
 }
 
 static int

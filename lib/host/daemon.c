@@ -507,17 +507,21 @@ plx_host_start(const char *path, unsigned mode, struct plx_host **out, struct pl
 	status = host->stop >= 0 ? waker_start(&host->waker) : PLX_NO_MEMORY;
 	if (status == PLX_OK)
 		status = open_socket(host, mode, why);
-	if (status == PLX_OK &&
-	    pthread_create(&host->thread, NULL, listen_for_programs, host) != 0) {
-		(void)unlink(host->path);
-		status = PLX_NO_MEMORY;
-	}
 	if (status != PLX_OK) {
 		free_host(host);
 		return status;
 	}
 	seats_tell(host);
 	*out = host;
+	return PLX_OK;
+}
+
+enum plx_status
+plx_host_serve(struct plx_host *host)
+{
+	if (pthread_create(&host->thread, NULL, listen_for_programs, host) != 0)
+		return PLX_NO_MEMORY;
+	host->serves = true;
 	return PLX_OK;
 }
 
@@ -581,7 +585,8 @@ plx_host_stop(struct plx_host *host)
 
 	seats_tell_no_more(host);
 	(void)!write(host->stop, &one, sizeof(one));
-	pthread_join(host->thread, NULL);
+	if (host->serves)
+		pthread_join(host->thread, NULL);
 	(void)unlink(host->path);
 	pthread_mutex_lock(&host->lock);
 	while (host->sessions > 0)

@@ -24,6 +24,7 @@ struct plx_host {
 	int stop; /* an eventfd: readable from the stop on */
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	struct waker *waker;
+	bool serves; /* `thread` runs */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;

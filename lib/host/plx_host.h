@@ -43,8 +43,8 @@ enum plx_status plx_host_call(struct host_seat *seat, enum plx_ipc_op op, const 
 struct plx_host; /* adapters that programs attach to, behind one socket */
 
 /**
- * Listen for programs on a socket of the Unix domain (SOCK_SEQPACKET). A dead one at that path is
- * removed. Each program that attaches is served by a thread of its own.
+ * Make the socket of the Unix domain (SOCK_SEQPACKET) that programs connect to. A dead one at that
+ * path is removed. Programs that connect wait for plx_host_serve().
  *
  * @param mode of the socket's file
  * Errors: with a sentence: INVALID, BUSY (another host listens there), CONFIG (no socket can be
@@ -58,6 +58,9 @@ enum plx_status plx_host_offer(struct plx_host *host, const char *adapter,
 			       const struct plx_adapter_options *options,
 			       const struct plx_host_rights *rights,
 			       struct plx_why *why) PLX_MUST_CHECK;
+/** Serve the programs that have connected, and those that will, each on a thread of its own.
+ * Errors: NO_MEMORY. Called once */
+enum plx_status plx_host_serve(struct plx_host *host) PLX_MUST_CHECK;
 /** The adapters that it offers. */
 uint32_t plx_host_offers(const struct plx_host *host);
 struct host_adapter *plx_host_offered(const struct plx_host *host, uint32_t i);

@@ -70,7 +70,7 @@ be_host(const char *path, host_adapter_fn adapter, int go, int ready)
 		fprintf(stderr, "%s\n", why.text);
 		_exit(1);
 	}
-	offered = offer_all(host, adapter);
+	offered = offer_all(host, adapter) && plx_host_serve(host) == PLX_OK;
 	if (offered && write(ready, "r", 1) == 1) {
 		while (read(go, &byte, 1) == 1) {
 			uint32_t objects = count_objects(host);
