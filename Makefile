@@ -153,8 +153,9 @@ INTEROP_ARGS ?=
 
 .PHONY: interop
 interop: prepare-interop build/build.ninja ## against Linux rxe in a guest, the whole matrix; 30 min
-	ninja -C build tests/interop/ours tests/interop/ours_ndk tests/interop/guest
-	tests/interop/run $(addprefix build/tests/interop/,ours ours_ndk guest) build-guest \
+	ninja -C build tests/interop/ours tests/interop/ours_ndk apps/polluxd/polluxd tests/interop/guest
+	tests/interop/run $(addprefix build/,tests/interop/ours tests/interop/ours_ndk \
+		apps/polluxd/polluxd tests/interop/guest) build-guest \
 		--keep build/interop-captures $(INTEROP_ARGS)
 
 .PHONY: demo

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Our end of an interoperability test: an adapter in inline mode, with queue pairs and memory that
- * a driver creates, connects and uses by commands (README.md). It polls while it waits for the next
- * command. It judges nothing: the driver does, from captures. Start with main().
+ * Our end of an interoperability test: an adapter in inline mode, or one of a polluxd, with queue
+ * pairs and memory that a driver creates, connects and uses by commands (README.md). It polls while
+ * it waits for the next command. It judges nothing: the driver does, from captures. Start with
+ * main().
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -203,12 +204,43 @@ run_qpdrop(const struct line *line)
 	line_answer("ok");
 }
 
+/* Attached, it is memory that polluxd can reach. NULL: there is none, and was answered so. */
+static struct area *
+make_area(const struct line *line)
+{
+	uint64_t bytes = line_number(line, "bytes", 0);
+	struct area *area;
+	uint8_t *memory;
+
+	if (!ours.is_attached)
+		return area_make(line);
+	memory = bytes ? plx_mem_alloc(bytes, -1, NULL) : NULL;
+	if (bytes && !memory) {
+		line_answer("error no memory");
+		return NULL;
+	}
+	area = area_lend(line, memory);
+	if (!area)
+		plx_mem_free(memory);
+	return area;
+}
+
+static void
+drop_area(struct area *area)
+{
+	uint8_t *memory = area->memory;
+
+	area_drop(area);
+	if (ours.is_attached)
+		plx_mem_free(memory);
+}
+
 /* mr mr= bytes= access=: register so much memory, of zeros */
 static void
 run_mr(const struct line *line)
 {
 	uint32_t access = (uint32_t)line_number(line, "access", PLX_ACCESS_LOCAL_WRITE);
-	struct area *area = area_make(line);
+	struct area *area = make_area(line);
 	struct plx_mr **mr = &ours.mr[area_id(line) % AREAS];
 	enum plx_status status;
 
@@ -216,7 +248,7 @@ run_mr(const struct line *line)
 		return;
 	status = plx_mr_register(ours.pd, area->memory, area->bytes, access, mr);
 	if (status != PLX_OK) {
-		area_drop(area);
+		drop_area(area);
 		ours_answer(status, NULL);
 		return;
 	}
@@ -236,7 +268,7 @@ run_mrdrop(const struct line *line)
 	status = plx_mr_deregister(*mr);
 	if (status == PLX_OK) {
 		*mr = NULL;
-		area_drop(area);
+		drop_area(area);
 	}
 	ours_answer(status, NULL);
 }
@@ -310,6 +342,33 @@ drop_all(void)
 			fprintf(stderr, "region %d cannot be given back\n", i);
 }
 
+/* DEVICE ADDRESS/BITS... [ecn], or the socket of a polluxd. */
+static bool
+parse(int argc, char **argv, struct plx_adapter_options *options)
+{
+	if (argc == 2) {
+		snprintf(options->host, sizeof(options->host), "%s", argv[1]);
+		ours.is_attached = true;
+		return true;
+	}
+	options->mode = PLX_MODE_INLINE;
+	for (int i = 2; i < argc; i++) {
+		if (strcmp(argv[i], "ecn") == 0)
+			options->ecn = true;
+		else if (!wish_address(options, argv[i])) {
+			fprintf(stderr, "%s is neither ADDRESS/BITS nor ecn\n", argv[i]);
+			return false;
+		}
+	}
+	if (argc < 3) {
+		fprintf(stderr, "usage: %s DEVICE ADDRESS/BITS... [ecn], or %s SOCKET\n", argv[0],
+			argv[0]);
+		return false;
+	}
+	snprintf(options->device, sizeof(options->device), "%s", argv[1]);
+	return true;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -318,20 +377,8 @@ main(int argc, char **argv)
 	struct plx_why why = {""};
 
 	plx_adapter_options_init(&options);
-	options.mode = PLX_MODE_INLINE;
-	for (int i = 2; i < argc; i++) {
-		if (strcmp(argv[i], "ecn") == 0)
-			options.ecn = true;
-		else if (!wish_address(&options, argv[i])) {
-			fprintf(stderr, "%s is neither ADDRESS/BITS nor ecn\n", argv[i]);
-			return 2;
-		}
-	}
-	if (argc < 3) {
-		fprintf(stderr, "usage: %s DEVICE ADDRESS/BITS... [ecn]\n", argv[0]);
+	if (!parse(argc, argv, &options))
 		return 2;
-	}
-	snprintf(options.device, sizeof(options.device), "%s", argv[1]);
 	if (plx_adapter_open("ours", &options, &ours.adapter, &why) != PLX_OK ||
 	    plx_pd_create(ours.adapter, &ours.pd) != PLX_OK) {
 		fprintf(stderr, "%s\n", why.text);

@@ -4,6 +4,7 @@ import contextlib
 import pathlib
 import shutil
 import subprocess
+import threading
 import time
 
 import cells
@@ -21,6 +22,8 @@ from rig import Failed
 
 ETH_MTU = {1024: 1500, 4096: 4200}
 ENOUGH = 1  # ways for the smoke, of what hardly depends on the way
+SEATS = {'peer, seat 1': 1, 'peer, seat 2': 2}  # and whose they are: daemon's and bin's
+REFUSED = 3                                     # sys's, who is not listed
 WHO = {True: 'ours asks', False: 'rxe asks'}
 
 
@@ -56,6 +59,7 @@ class Plan:
         self.rows, self.packets, self.broken = [], 0, []
         self.place = rig.Rig(arguments.image.resolve())
         self.mac, self.is_capable = None, False  # our Ethernet address; are we ECN-capable?
+        self.seats = {}  # the ends of rows that are not of the two ends of all others
 
     def wants(self, row):
         return all(word in str(row) for word in self.arguments.only)
@@ -94,6 +98,7 @@ class Plan:
             self.end(ours)
             self.marks()
             self.fast()
+            self.attached()
             if not self.arguments.smoke:
                 self.taps()
             self.rxe.program.close()
@@ -176,6 +181,70 @@ class Plan:
                 judges.append(self.attempt(row, run.play, run.judge))
             if not is_clean:
                 judges.append(lambda capture: storms.judge_wire(capture, runs))
+
+    # ---- seats -----------------------------------------------------------------------------
+
+    def attached(self):
+        """The operations by two users' programs at one polluxd, at the same time."""
+        ways = {way: self.seat_rows(*way) for way in self.ways()}
+        if not any(rows for way in ways.values() for rows in way.values()):
+            return
+        place, guest = self.place, self.arguments.guest
+        path, daemon = place.host(self.arguments.polluxd, SEATS.values())
+        peers = [self.rxe, cells.End(place.theirs(guest, port=rig.SECOND_PORT), rig.RXE)]
+        ours = [place.seat(self.arguments.ours, path, user) for user in SEATS.values()]
+        self.mac = ours[0].greeting.split('mac=')[1]
+        self.seats = {name: (cells.End(one, rig.OURS), peer)
+                      for name, one, peer in zip(SEATS, ours, peers)}
+        self.refuse(path)
+        for (mtu, family), rows in ways.items():
+            if any(rows.values()):
+                self.operate_seats(f'seats-{mtu}-v{family}', rows)
+        for program in ours:
+            self.end(program)
+        peers[1].program.close()
+        daemon.terminate()
+        if daemon.wait(rig.PATIENCE):
+            raise Failed(f'polluxd ended with {daemon.returncode}: {daemon.stderr.read()}')
+
+    def seat_rows(self, mtu, family):
+        """{seat: its rows}"""
+        sizes = [mtu + 1] if self.arguments.smoke else [1, mtu + 1, 65536]
+        return {name: [row for is_ours in (True, False) for op in cells.SIZED for size in sizes
+                       if (row := self.add(name, is_ours, op, size, mtu, family))]
+                for name in SEATS}
+
+    def refuse(self, path):
+        """A user who is not listed gets a sentence, and no seat."""
+        try:
+            self.place.seat(self.arguments.ours, path, REFUSED).close()
+        except Failed as failed:
+            if 'user 3 (sys) may not use adapter ours' in str(failed):
+                return
+            raise
+        raise Failed('a user who may not use the adapter has a seat')
+
+    def operate_seats(self, name, rows_of):
+        """Each seat's rows on a thread of its own, of which both run for a while."""
+        links, times = [], {}
+
+        def operate(seat, judges):
+            begin = time.monotonic()
+            for is_ours in (True, False):
+                rows = [row for row in rows_of[seat] if row.is_ours_asking == is_ours]
+                while rows:
+                    rows = self.operate(rows, links, judges)
+            times[seat] = begin, time.monotonic()
+
+        with self.captured(name, sum(rows_of.values(), [])) as judges:
+            threads = [threading.Thread(target=operate, args=(seat, judges)) for seat in rows_of]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            if len(times) < len(threads):
+                raise Failed('a seat has ended early')
+            judges.append(lambda capture: judge_company(times))
 
     def taps(self):
         """The operations once more over net_tap, which carries path MTU 1024."""
@@ -469,7 +538,8 @@ class Plan:
         self.ours.ask('unlisten')
 
     def ends(self, row):
-        return (self.ours, self.rxe) if row.is_ours_asking else (self.rxe, self.ours)
+        ours, rxe = self.seats.get(row.tool, (self.ours, self.rxe))
+        return (ours, rxe) if row.is_ours_asking else (rxe, ours)
 
     @staticmethod
     def attempt(row, play, judge_it):
@@ -510,6 +580,12 @@ class Plan:
             cell = [f'{line[at][0]}/{line[at][1]}' if at in line else '' for at in columns]
             out.append(f'{name:42}' + ''.join(f'{text:>14}' for text in cell))
         return '\n'.join(out)
+
+
+def judge_company(times):
+    """Did all run for a while at the same time? @param times {seat: (begin, end)}"""
+    if max(begin for begin, _ in times.values()) >= min(end for _, end in times.values()):
+        raise Failed(f'the seats did not run at the same time: {times}')
 
 
 def judge_link(capture, link, done, is_whole, is_clean):

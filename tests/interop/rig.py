@@ -26,6 +26,7 @@ RXE = {4: '10.77.0.1', 6: 'fd77::1'}
 HOST = '10.77.0.254'  # the kernel's, in the namespace: for what tools exchange over TCP
 PORT = 7000           # of the guest's program
 KERNEL_PORT = 7001    # of what speaks to the consumer in its kernel
+SECOND_PORT = 7002    # of the guest's program for another seat
 KERNEL = 'guest_kernel'
 TAP_NAME = 'dtap0'
 TAP = f'net_tap0,iface={TAP_NAME},mac=fixed'
@@ -209,10 +210,52 @@ class Rig:
         return Program('ours', *self.start(program, ['ours'],
                                            dict(os.environ, POLLUX_CONFIG=str(config))))
 
-    def theirs(self, program, guest=1, seconds=3600):
-        shutil.copy(program, pathlib.Path(self.state, 'share', str(guest), 'guest'))
-        self.spawn(f'/share/guest {PORT} >/tmp/guest.log 2>&1', guest, seconds)
-        return Program(f'guest {guest}', self.dial(f'10.77.0.{guest}', PORT))
+    def host(self, polluxd, users):
+        """A daemon that shares the port among users. Returns its socket, once it listens."""
+        path, config = (pathlib.Path(self.state, name) for name in ('polluxd.sock', 'host.conf'))
+        named = ', '.join(f'"{user}"' for user in users)
+        config.write_text(
+            f'daemon = {{ socket = "{path}"; }};\n'
+            f'adapters = ( {{ name = "ours"; device = "{PACKET}"; idle = "yield"; '
+            f'address = [ "{OURS[4]}/24", "{OURS[6]}/64" ]; users = [ {named} ]; }} );\n',
+            encoding='ascii')
+        os.chmod(self.state, 0o755)
+        with self.inside():
+            process = subprocess.Popen(
+                [str(polluxd), '--config', str(config)], stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                env=dict(os.environ, RUNTIME_DIRECTORY=self.state))
+        self.children.append(process)
+        def listens():
+            with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as caller:
+                return caller.connect_ex(str(path)) == 0
+
+        wait_for('polluxd', lambda: listens() or process.poll() is not None)
+        if process.poll() is not None:
+            raise Failed(f'polluxd has ended: {process.stderr.read()}')
+        return path, process
+
+    def seat(self, program, host, user):
+        """Ours, attached, as a user who may not read the build directory: from copies."""
+        folder = pathlib.Path(self.state, 'bin')
+        if not folder.exists():
+            folder.mkdir()
+            linked = subprocess.run(['ldd', str(program)], capture_output=True, text=True,
+                                    check=True).stdout
+            needed = [line.split()[2] for line in linked.splitlines() if 'libpollux' in line]
+            for file in (program, *needed):
+                shutil.copy(file, folder)
+        return Program(f'ours of user {user}', *self.start(
+            'setpriv', [f'--reuid={user}', f'--regid={user}', '--clear-groups',
+                        str(folder / pathlib.Path(program).name), str(host)],
+            dict(os.environ, LD_LIBRARY_PATH=str(folder))))
+
+    def theirs(self, program, guest=1, seconds=3600, port=PORT):
+        share = pathlib.Path(self.state, 'share', str(guest), 'guest')
+        if not share.exists():
+            shutil.copy(program, share)
+        self.spawn(f'/share/guest {port} >/tmp/guest-{port}.log 2>&1', guest, seconds)
+        return Program(f'guest {guest}', self.dial(f'10.77.0.{guest}', port))
 
     def kernel(self, program, guest=1, seconds=3600):
         """The consumer of verbs in a guest's kernel, behind the guest's program."""
