@@ -196,9 +196,9 @@ perf: prepare-perf build-release/build.ninja ## instructions per packet and ND2 
 BENCH_ARGS ?=
 
 .PHONY: bench
-bench: prepare-test build-release/build.ninja ## every promised figure beside its yardstick; 5 min
-	ninja -C build-release apps/ndperf/ndperf tests/bench/bench-nd2-regions \
-		tests/bench/bench-ndk-wakeup
+bench: prepare-test build-release/build.ninja ## every promised figure beside its yardstick; 7 min
+	ninja -C build-release apps/ndperf/ndperf apps/polluxd/polluxd \
+		tests/bench/bench-nd2-regions tests/bench/bench-ndk-wakeup tests/bench/bench-seats
 	tests/bench/run build-release/apps/ndperf/ndperf --json build/bench.json $(BENCH_ARGS)
 
 # ---- housekeeping --------------------------------------------------------------------------

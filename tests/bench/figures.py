@@ -7,7 +7,7 @@ changes its speed from second to second, and in one round both figures met the s
 import statistics
 from dataclasses import dataclass
 
-from rows import CRC_BEST_NS, LINE_BEST_NS, Floor, Hops
+from rows import CRC_BEST_NS, LINE_BEST_NS, Fixed, Floor, Hops
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,8 @@ def yardsticks(outputs, yardstick, values):
         speeds = [scale(sample.calibration, yardstick.crosses_cores) for sample in values]
         return [Sample(yardstick.value * speed if yardstick.is_rate else yardstick.value / speed,
                        sample.calibration, True) for speed, sample in zip(speeds, values)]
+    if isinstance(yardstick, Fixed):
+        return [Sample(yardstick.value, sample.calibration, True) for sample in values]
     if isinstance(yardstick, Hops):
         # The ring is timed beside the value, which crosses cores, not beside the yardstick.
         return [Sample(inline.value + yardstick.hops * sample.calibration['ring_ns'],
@@ -104,6 +106,8 @@ def number(value, unit):
         return f'{value / 1e9:.1f} Gbit/s'
     if unit == 'msg/s':
         return f'{value / 1e6:.2f} M/s'
+    if unit == 'bytes':
+        return f'{value:,.0f} B'
     return f'{value:.0f} ns'
 
 

@@ -29,6 +29,7 @@ class Call:
     args: tuple
     program: str = ''   # from the build's folder; '': ndperf, with the options of the group
     server: tuple = ()  # of an `ndperf server --once`, started before an `ndperf client`
+    is_attached: bool = False   # to a polluxd with both of ndperf's adapters on core 0
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,12 @@ class Floor:
     value: float
     is_rate: bool       # a time otherwise
     crosses_cores: bool
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A bound that does not depend on the machine."""
+    value: float
 
 
 @dataclass(frozen=True)
@@ -169,6 +176,38 @@ def shared_worker():
             True) for op in ('write', 'send')), processes=4)
 
 
+def attached():
+    """A worker in polluxd instead of one in the program."""
+    calls, rows = [], []
+    for test, unit, size, bar, words in (
+            ('latency', 'ns', 8, 1.05, ' round trip p50'), ('rate', 'msg/s', 64, 0.95, ' rate'),
+            ('bandwidth', 'bit/s', 64 << 10, 0.95, '')):
+        same = ('--op', 'write,send', '--test', test, '--size', str(size), '--shared-worker',
+                '--rounds', '2')
+        calls += [Call(f'{test} here', same), Call(test, same, is_attached=True)]
+        rows += [Row(f'{size_text(size)} {op.upper()}{words}, attached', unit,
+                     Figure(test, op, test, size), Figure(f'{test} here', op, test, size), bar,
+                     test == 'latency') for op in ('write', 'send')]
+    return Group('attached, over a shared worker', tuple(calls), tuple(rows), processes=4)
+
+
+def seats():
+    """Queue pairs of several seats at one polluxd. Half of what one has alone is a fair share, and
+    0.8 of that the bar."""
+    call = Call('seats', (), 'tests/bench/bench-seats', is_attached=True)
+    alone, beside, many = (Figure('seats', f'write-{kind}', 'rate', 64)
+                           for kind in ('alone', 'beside', 'many'))
+    idle = Figure('seats', 'idle-queue-pair', 'memory', 64)
+    return Group('seats', (call,), (
+        Row('64 B WRITE rate beside 1,000 busy queue pairs of another seat', 'msg/s', beside, alone,
+            0.40),
+        Row('64 B WRITE rate, 10,000 queue pairs over one, attached', 'msg/s', many, alone, 0.70),
+        Row('memory of an idle queue pair, without its rings', 'bytes', idle, Fixed(2048), 1.0,
+            True),
+        Row('memory of an idle seat', 'bytes', Figure('seats', 'idle-seat', 'memory', 64),
+            Fixed(1 << 20), 1.0, True)), processes=1)
+
+
 def overhead():
     """ND2 and NDK over the verbs that they stand on, in turns of milliseconds: hundredths decide,
     and from one second to the next the machine changes its speed by a third. They post one by one,
@@ -278,5 +317,5 @@ def groups():
     """Everything, in the order of the table."""
     return (embedded_link(), rates('rate', 'two cores', 0.35),
             rates('rate1', 'one core', 0.30, '--one-core'), single_posts(), bandwidths(),
-            round_trips(), memif(), shared_worker(), *overhead(), registering(), waking(),
-            losses(), floods(), floors())
+            round_trips(), memif(), shared_worker(), attached(), seats(), *overhead(),
+            registering(), waking(), losses(), floods(), floors())
