@@ -159,9 +159,12 @@ uint32_t plx_host_qp_counters(const struct plx_rc_counters *counters, struct plx
  * the key. */
 uint64_t plx_engines_token(struct host_adapter *adapter);
 
-/** Errors: TIMEOUT (an engine has not completed a duty cycle within that time) */
+/** Wait until no engine can use it. One that no thread polls cannot.
+ * Errors: TIMEOUT (an engine has not completed a duty cycle within that time) */
 enum plx_status plx_engines_wait(struct host_adapter *adapter, uint64_t token,
 				 uint64_t timeout_ns) PLX_MUST_CHECK;
+/** Are all engines polled? Errors: TIMEOUT (one has not completed a duty cycle within that time) */
+enum plx_status plx_engines_run(struct host_adapter *adapter, uint64_t timeout_ns) PLX_MUST_CHECK;
 
 /* ---- text ---- */
 

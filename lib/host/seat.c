@@ -100,8 +100,7 @@ HOST_FN(host_running)
 
 	(void)reply;
 	(void)why;
-	return plx_engines_wait(seat->adapter, plx_engines_token(seat->adapter),
-				request->timeout_ms * PLX_MSEC);
+	return plx_engines_run(seat->adapter, request->timeout_ms * PLX_MSEC);
 }
 
 HOST_FN(host_counters)
