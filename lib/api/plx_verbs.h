@@ -176,7 +176,8 @@ PLX_API int plx_cq_fd(struct plx_cq *cq);
 /**
  * Wait until an armed kind has fired. In inline mode, poll meanwhile.
  * @param timeout_ms longest wait; 0: do not wait
- * Returns: the kinds that fired, as plx_cq_get_event(); 0: timeout
+ * Returns: the kinds that fired, as plx_cq_get_event(); 0: timeout, or at once if the host of the
+ * adapter has gone
  */
 PLX_API uint32_t plx_cq_wait(struct plx_cq *cq, uint32_t timeout_ms);
 /**
@@ -438,7 +439,8 @@ PLX_API enum plx_status plx_event_channel_destroy(struct plx_event_channel *chan
  * Threads: any, several at once. */
 PLX_API bool plx_event_channel_next(struct plx_event_channel *channel,
 				    struct plx_connector_event *out);
-/** Fetch the next event, waiting at most `timeout_ms`. Returns: false: timeout */
+/** Fetch the next event, waiting at most `timeout_ms`. Returns: false: timeout, or at once if the
+ * host of the adapter has gone */
 PLX_API bool plx_event_channel_wait(struct plx_event_channel *channel, uint32_t timeout_ms,
 				    struct plx_connector_event *out);
 /** Get a descriptor that is readable while an event is pending. The channel owns it. In inline mode

@@ -103,6 +103,7 @@ plx_host_embed(const char *name, const struct plx_adapter_options *options, stru
 	for (uint32_t i = 0; i < adapter->engines; i++)
 		seat->back[i] = plx_seat_back_own(adapter->engine[i]);
 	seat->seat.ops = &ops;
+	seat->seat.host_fd = -1;
 	*out = &seat->seat;
 	return PLX_OK;
 }

@@ -392,6 +392,7 @@ plx_seat_attach(const struct plx_attach_config *config, struct plx_seat **out, s
 		return status;
 	}
 	to->seat.ops = &ops;
+	to->seat.host_fd = to->fd;
 	*out = &to->seat;
 	return PLX_OK;
 }

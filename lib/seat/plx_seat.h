@@ -49,6 +49,7 @@ struct plx_seat_ops {
 /* The beginning of each implementation's. */
 struct plx_seat {
 	const struct plx_seat_ops *ops;
+	int host_fd; /* hangs up when the host has gone; -1: the host is this process */
 };
 
 #endif

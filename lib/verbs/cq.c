@@ -118,15 +118,15 @@ wait_inline(struct plx_cq *cq, uint64_t deadline)
 	}
 }
 
-/* -1 as descriptor: the system had no free one. */
-void
-sleep_on(int fd, uint64_t ns)
+bool
+sleep_on(const struct plx_adapter *adapter, int fd, uint64_t ns)
 {
-	struct pollfd entry = {.fd = fd, .events = POLLIN};
+	struct pollfd set[] = {{.fd = fd, .events = POLLIN}, {.fd = adapter->seat->host_fd}};
 	uint64_t ms = fd < 0 ? 1 : (ns + PLX_MSEC - 1) / PLX_MSEC;
 
 	/* An early or failed wakeup does no harm: the caller checks the queue and the time. */
-	(void)!poll(&entry, 1, ms > INT_MAX ? INT_MAX : (int)ms);
+	(void)!poll(set, PLX_COUNT_OF(set), ms > INT_MAX ? INT_MAX : (int)ms);
+	return (set[1].revents & (POLLHUP | POLLERR)) == 0;
 }
 
 uint32_t
@@ -144,6 +144,7 @@ plx_cq_wait(struct plx_cq *cq, uint32_t timeout_ms)
 
 		if (fired || now >= deadline)
 			return fired;
-		sleep_on(fd, deadline - now);
+		if (!sleep_on(cq->adapter, fd, deadline - now))
+			return plx_cq_get_event(cq);
 	}
 }

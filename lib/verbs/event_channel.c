@@ -163,10 +163,12 @@ plx_event_channel_wait(struct plx_event_channel *channel, uint32_t timeout_ms,
 		now = plx_steady_ns();
 		if (now >= deadline)
 			return false;
-		if (!adapter->inline_mode)
-			sleep_on(fd, deadline - now);
-		else if (adapter->idle == PLX_IDLE_YIELD)
-			sched_yield();
+		if (adapter->inline_mode) {
+			if (adapter->idle == PLX_IDLE_YIELD)
+				sched_yield();
+		} else if (!sleep_on(adapter, fd, deadline - now)) {
+			return plx_event_channel_next(channel, out);
+		}
 	}
 }
 

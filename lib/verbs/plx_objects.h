@@ -150,7 +150,8 @@ adapter_of(const struct plx_qp *qp)
 /* ---- cq.c ---- */
 
 /* Sleep until the descriptor may be readable, or `ns` have passed.
- * @param fd -1: sleep for 1 ms */
-void sleep_on(int fd, uint64_t ns);
+ * @param fd -1: the system had no free one; sleep for 1 ms
+ * Returns: false: the host has gone, and nobody will wake us any more */
+bool sleep_on(const struct plx_adapter *adapter, int fd, uint64_t ns);
 
 #endif
