@@ -322,9 +322,14 @@ static void
 end_session(struct session *session, const char *reason)
 {
 	struct plx_host *host = session->host;
+	struct host_seat *seat = session->seat;
 
-	if (session->seat != NULL) {
-		host_seat_end(session->seat);
+	/* Telemetry looks at it no more, but it counts until nothing of it is left. */
+	pthread_mutex_lock(&host->lock);
+	session->seat = NULL;
+	pthread_mutex_unlock(&host->lock);
+	if (seat != NULL) {
+		host_seat_end(seat);
 		plx_log_line("%s has left seat %u of adapter %s: %s", words_for(&session->who).text,
 			     session->number, session->at->name, reason);
 	}

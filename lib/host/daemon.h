@@ -45,7 +45,7 @@ struct session {
 	struct plx_host_who who;
 	gid_t *groups;
 	struct offer *at;       /* NULL: not attached yet, */
-	struct host_seat *seat; /* likewise */
+	struct host_seat *seat; /* likewise; NULL again when it ends */
 	uint32_t number;        /* of the seat: no other seat of the host has had it */
 	uint64_t since_ns;      /* on the monotonic clock */
 	bool closed;            /* by its last call */

@@ -38,7 +38,7 @@ visit(struct plx_question *question, void (*tell)(struct plx_question *, const s
 		plx_list_for_each (node, after, &host->seated) {
 			const struct session *session = plx_list_entry(node, struct session, link);
 
-			if (strcmp(session->at->name, question->name) == 0)
+			if (session->seat != NULL && strcmp(session->at->name, question->name) == 0)
 				tell(question, session);
 		}
 		pthread_mutex_unlock(&host->lock);
