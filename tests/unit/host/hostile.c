@@ -17,11 +17,12 @@
 
 #include "clock.h"
 #include "host_process.h"
+#include "host_side.h"
 #include "plx_channel.h"
 #include "plx_objects.h"
 
 enum {
-	BYTES = 64 * 1024,
+	BYTES = HOST_SIDE_BYTES,
 	OPENS = 300,       /* POLLUX_ROUNDS: others */
 	SCRIBBLERS = 20,   /* processes, each until it is killed */
 	SCRIBBLE_MS = 100, /* ... after that */
@@ -29,25 +30,6 @@ enum {
 };
 
 static struct host_process host;
-
-static bool
-offered(unsigned i, char name[PLX_ADAPTER_NAME_MAX + 1], struct plx_adapter_options *options)
-{
-	if (i >= 2)
-		return false;
-	snprintf(name, PLX_ADAPTER_NAME_MAX + 1, "%c", 'a' + (int)i);
-	plx_adapter_options_init(options);
-	snprintf(options->device, sizeof(options->device), "net_wire0,end=%u", i);
-	options->address[0].ip = (struct plx_ip){.version = 4, .v = {10, 79, 0, (uint8_t)(i + 1)}};
-	options->address[0].prefix_bits = 24;
-	options->addresses = 1;
-	options->idle = PLX_IDLE_YIELD;
-	options->qps = 64;
-	options->keys = 128;
-	options->packets = 4096;
-	snprintf(options->worker, sizeof(options->worker), "both");
-	return true;
-}
 
 static uint64_t
 rounds(uint64_t usual)
@@ -59,88 +41,18 @@ rounds(uint64_t usual)
 
 /* ---- an honest program ---- */
 
-struct side {
-	struct plx_adapter *adapter;
-	struct plx_pd *pd;
-	uint8_t *memory;
-	struct plx_mr *mr;
-	struct plx_cq *cq;
-	struct plx_qp *qp;
-};
-
-static void
-side_open(struct side *side, const char *name)
-{
-	const struct plx_cq_options cq = {.depth = 64};
-	struct plx_qp_options qp = {.sq_depth = 16, .rq_depth = 16};
-	struct plx_why why = {""};
-
-	if (plx_adapter_open(name, NULL, &side->adapter, &why) != PLX_OK)
-		fail_msg("%s", why.text);
-	assert_int_equal(plx_pd_create(side->adapter, &side->pd), PLX_OK);
-	side->memory = plx_mem_alloc(BYTES, -1, NULL);
-	assert_non_null(side->memory);
-	assert_int_equal(plx_mr_register(side->pd, side->memory, BYTES,
-					 PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_REMOTE_WRITE,
-					 &side->mr),
-			 PLX_OK);
-	assert_int_equal(plx_cq_create(side->adapter, &cq, &side->cq), PLX_OK);
-	qp.send_cq = qp.recv_cq = side->cq;
-	assert_int_equal(plx_qp_create(side->pd, &qp, &side->qp, NULL), PLX_OK);
-}
-
-static void
-side_close(struct side *side)
-{
-	assert_int_equal(plx_qp_destroy(side->qp), PLX_OK);
-	assert_int_equal(plx_cq_destroy(side->cq), PLX_OK);
-	assert_int_equal(plx_mr_deregister(side->mr), PLX_OK);
-	plx_mem_free(side->memory);
-	assert_int_equal(plx_pd_destroy(side->pd), PLX_OK);
-	assert_int_equal(plx_adapter_close(side->adapter), PLX_OK);
-}
-
-static void
-join(struct side *a, struct side *b)
-{
-	struct plx_qp_address address[2];
-	struct plx_qp_attr attr;
-
-	plx_qp_attr_init(&attr);
-	assert_int_equal(plx_qp_address(a->qp, NULL, &address[0]), PLX_OK);
-	assert_int_equal(plx_qp_address(b->qp, NULL, &address[1]), PLX_OK);
-	assert_int_equal(plx_qp_connect(a->qp, &address[1], &attr, 5000, NULL), PLX_OK);
-	assert_int_equal(plx_qp_connect(b->qp, &address[0], &attr, 5000, NULL), PLX_OK);
-}
-
-static void
-write_one(struct side *a, struct side *b, uint8_t seed)
-{
-	const struct plx_sge sge = {(uintptr_t)a->memory, 5000, plx_mr_key(a->mr)};
-	struct plx_wc wc;
-
-	memset(a->memory, seed, 5000);
-	assert_int_equal(plx_post_one(a->qp, PLX_WR(PLX_WR_WRITE, 0), seed, &sge,
-				      (uintptr_t)b->memory, plx_mr_key(b->mr)),
-			 PLX_OK);
-	test_until(plx_cq_poll(a->cq, &wc, 1) == 1, (void)0);
-	assert_int_equal(wc.status, PLX_WC_SUCCESS);
-	assert_int_equal(wc.wr_id, seed);
-	assert_memory_equal(a->memory, b->memory, 5000);
-}
-
 /* It works, and nothing of others is left. */
 static void
 honest(void)
 {
-	struct side a, b;
+	struct host_side a, b;
 
-	side_open(&a, "a");
-	side_open(&b, "b");
-	join(&a, &b);
-	write_one(&a, &b, 0x5a);
-	side_close(&b);
-	side_close(&a);
+	host_side_open(&a, "a");
+	host_side_open(&b, "b");
+	host_side_join(&a, &b);
+	host_side_write(&a, &b, 0x5a);
+	host_side_close(&b);
+	host_side_close(&a);
 	test_until(host_process_objects(&host) == 0, usleep(200));
 }
 
@@ -404,11 +316,11 @@ static void
 objects_of_others_are_none_of_its_own(void **state)
 {
 	struct plx_ipc_message reply;
-	struct side other;
+	struct host_side other;
 	int fd = sit();
 
 	(void)state;
-	side_open(&other, "a");
+	host_side_open(&other, "a");
 	for (uint64_t index = 0; index < 64; index++) {
 		for (uint64_t generation = 0; generation < 4; generation++) {
 			const struct plx_ipc_object object = {{generation << 32 | index}};
@@ -424,7 +336,7 @@ objects_of_others_are_none_of_its_own(void **state)
 					PLX_NO_KEY);
 		}
 	}
-	side_close(&other);
+	host_side_close(&other);
 	close(fd);
 	honest();
 }
@@ -435,13 +347,13 @@ random_requests_change_nothing_of_others(void **state)
 	uint64_t n = rounds(MESSAGES), seed = 1;
 	struct plx_ipc_message reply;
 	uint8_t body[PLX_IPC_BODY_MAX];
-	struct side a, b;
+	struct host_side a, b;
 	int fd = sit();
 
 	(void)state;
-	side_open(&a, "a");
-	side_open(&b, "b");
-	join(&a, &b);
+	host_side_open(&a, "a");
+	host_side_open(&b, "b");
+	host_side_join(&a, &b);
 	for (uint64_t i = 0; i < n; i++) {
 		uint32_t op;
 
@@ -465,11 +377,11 @@ random_requests_change_nothing_of_others(void **state)
 		    PLX_STATUS_COUNT)
 			fail_msg("the host hung up after %s", plx_ipc_op_name(op));
 		if (i % 256 == 0)
-			write_one(&a, &b, (uint8_t)(i / 256));
+			host_side_write(&a, &b, (uint8_t)(i / 256));
 	}
-	write_one(&a, &b, 1);
-	side_close(&b);
-	side_close(&a);
+	host_side_write(&a, &b, 1);
+	host_side_close(&b);
+	host_side_close(&a);
 	close(fd);
 	honest();
 }
@@ -479,14 +391,14 @@ random_requests_change_nothing_of_others(void **state)
 static void
 scribble(uint64_t seed)
 {
-	struct side a, b;
+	struct host_side a, b;
 	struct plx_sge sge;
 	volatile uint64_t *at[6];
 	size_t words[6];
 
-	side_open(&a, "a");
-	side_open(&b, "b");
-	join(&a, &b);
+	host_side_open(&a, "a");
+	host_side_open(&b, "b");
+	host_side_join(&a, &b);
 	sge = (struct plx_sge){(uintptr_t)a.memory, 100, plx_mr_key(a.mr)};
 	at[0] = (void *)a.qp->sq.front;
 	words[0] = (sizeof(struct sq_front) + 16 * 1024) / 8;
@@ -518,12 +430,12 @@ scribble(uint64_t seed)
 static void
 scribblers_hurt_themselves_alone(void **state)
 {
-	struct side a, b;
+	struct host_side a, b;
 
 	(void)state;
-	side_open(&a, "a");
-	side_open(&b, "b");
-	join(&a, &b);
+	host_side_open(&a, "a");
+	host_side_open(&b, "b");
+	host_side_join(&a, &b);
 	for (unsigned i = 0; i < SCRIBBLERS; i++) {
 		pid_t pid = fork();
 		uint64_t until;
@@ -540,12 +452,12 @@ scribblers_hurt_themselves_alone(void **state)
 		}
 		until = test_ns() + SCRIBBLE_MS * PLX_MSEC;
 		while (test_ns() < until)
-			write_one(&a, &b, (uint8_t)i);
+			host_side_write(&a, &b, (uint8_t)i);
 		kill(pid, SIGKILL);
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 	}
-	side_close(&b);
-	side_close(&a);
+	host_side_close(&b);
+	host_side_close(&a);
 	honest();
 }
 
@@ -554,12 +466,12 @@ scribblers_hurt_themselves_alone(void **state)
 static void
 a_forked_child_has_no_seat(void **state)
 {
-	struct side a;
+	struct host_side a;
 	pid_t pid;
 	int status;
 
 	(void)state;
-	side_open(&a, "a");
+	host_side_open(&a, "a");
 	pid = fork();
 	if (pid == 0) {
 		struct plx_qp_info info;
@@ -575,7 +487,7 @@ a_forked_child_has_no_seat(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	assert_true(plx_adapter_is_running(a.adapter, 5000));
-	side_close(&a);
+	host_side_close(&a);
 	honest();
 }
 
@@ -624,6 +536,6 @@ main(void)
 		cmocka_unit_test(any_number_of_programs_come_and_go),
 	};
 
-	host_process_fork(&host, offered);
+	host_process_fork(&host, host_side_offer);
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

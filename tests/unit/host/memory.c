@@ -4,15 +4,14 @@
  * one_memory_serves_all_adapters_of_a_program().
  */
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "host_process.h"
+#include "host_side.h"
 #include "huge.h"
-#include "plx_objects.h"
 #include "segment.h"
 
 enum {
@@ -23,133 +22,61 @@ enum {
 
 static struct host_process host;
 
-static bool
-offered(unsigned i, char name[PLX_ADAPTER_NAME_MAX + 1], struct plx_adapter_options *options)
-{
-	if (i >= 2)
-		return false;
-	snprintf(name, PLX_ADAPTER_NAME_MAX + 1, "%c", 'a' + (int)i);
-	plx_adapter_options_init(options);
-	snprintf(options->device, sizeof(options->device), "net_wire0,end=%u", i);
-	options->address[0].ip = (struct plx_ip){.version = 4, .v = {10, 79, 1, (uint8_t)(i + 1)}};
-	options->address[0].prefix_bits = 24;
-	options->addresses = 1;
-	options->idle = PLX_IDLE_YIELD;
-	options->qps = 64;
-	options->keys = 128;
-	options->packets = 4096;
-	snprintf(options->worker, sizeof(options->worker), "both");
-	return true;
-}
-
-struct end {
-	struct plx_adapter *adapter;
-	struct plx_pd *pd;
-	struct plx_mr *mr;
-	struct plx_cq *cq;
-	struct plx_qp *qp;
-};
-
-static void
-end_open(struct end *end, const char *name)
-{
-	struct plx_why why = {""};
-
-	if (plx_adapter_open(name, NULL, &end->adapter, &why) != PLX_OK)
-		fail_msg("%s", why.text);
-	assert_int_equal(plx_pd_create(end->adapter, &end->pd), PLX_OK);
-}
-
-static enum plx_status
-end_register(struct end *end, void *memory)
-{
-	return plx_mr_register(end->pd, memory, BYTES,
-			       PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_REMOTE_WRITE, &end->mr);
-}
-
-static void
-end_queues(struct end *end)
-{
-	const struct plx_cq_options cq = {.depth = 16};
-	struct plx_qp_options qp = {.sq_depth = 4, .rq_depth = 4};
-
-	assert_int_equal(plx_cq_create(end->adapter, &cq, &end->cq), PLX_OK);
-	qp.send_cq = qp.recv_cq = end->cq;
-	assert_int_equal(plx_qp_create(end->pd, &qp, &end->qp, NULL), PLX_OK);
-}
-
-static void
-end_close(struct end *end)
-{
-	if (end->qp != NULL) {
-		assert_int_equal(plx_qp_destroy(end->qp), PLX_OK);
-		assert_int_equal(plx_cq_destroy(end->cq), PLX_OK);
-	}
-	if (end->mr != NULL)
-		assert_int_equal(plx_mr_deregister(end->mr), PLX_OK);
-	assert_int_equal(plx_pd_destroy(end->pd), PLX_OK);
-	assert_int_equal(plx_adapter_close(end->adapter), PLX_OK);
-}
-
-static void
-join(struct end *a, struct end *b)
-{
-	struct plx_qp_address address[2];
-	struct plx_qp_attr attr;
-
-	plx_qp_attr_init(&attr);
-	assert_int_equal(plx_qp_address(a->qp, NULL, &address[0]), PLX_OK);
-	assert_int_equal(plx_qp_address(b->qp, NULL, &address[1]), PLX_OK);
-	assert_int_equal(plx_qp_connect(a->qp, &address[1], &attr, 5000, NULL), PLX_OK);
-	assert_int_equal(plx_qp_connect(b->qp, &address[0], &attr, 5000, NULL), PLX_OK);
-}
-
 /* From the first half of the memory to the second. */
 static void
-write_half(struct end *from, struct end *to, uint8_t *memory)
+write_half(struct host_side *from, struct plx_mr *source, struct plx_mr *target, uint8_t *memory)
 {
-	const struct plx_sge sge = {(uintptr_t)memory, HALF, plx_mr_key(from->mr)};
-	const struct plx_send_wr wr = {.op = PLX_WR_WRITE,
-				       .sge = &sge,
-				       .sges = 1,
-				       .remote_va = (uintptr_t)memory + HALF,
-				       .rkey = plx_mr_key(to->mr)};
-	enum plx_status status;
+	const struct plx_sge sge = {(uintptr_t)memory, HALF, plx_mr_key(source)};
 	struct plx_wc wc;
 
 	memset(memory, PATTERN, HALF);
 	memset(memory + HALF, 0, HALF);
-	assert_int_equal(plx_post_send(from->qp, &wr, 1, &status), 1);
+	assert_int_equal(plx_post_one(from->qp, PLX_WR(PLX_WR_WRITE, 0), 0, &sge,
+				      (uintptr_t)memory + HALF, plx_mr_key(target)),
+			 PLX_OK);
 	test_until(plx_cq_poll(from->cq, &wc, 1) == 1, (void)0);
 	assert_int_equal(wc.status, PLX_WC_SUCCESS);
 	assert_memory_equal(memory, memory + HALF, HALF);
+}
+
+static struct plx_mr *
+registered(struct host_side *side, void *memory)
+{
+	struct plx_mr *mr;
+
+	assert_int_equal(plx_mr_register(side->pd, memory, BYTES,
+					 PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_REMOTE_WRITE, &mr),
+			 PLX_OK);
+	return mr;
 }
 
 /* A region of one adapter, and of the next: each of them is a seat of its own. */
 static void
 one_memory_serves_all_adapters_of_a_program(void **state)
 {
-	struct end ends[2] = {{0}}, again = {0};
+	struct host_side a, b, again;
+	struct plx_mr *mr[3];
 	uint8_t *memory;
 
 	(void)state;
-	for (int i = 0; i < 2; i++)
-		end_open(&ends[i], i == 0 ? "a" : "b");
+	host_side_open(&a, "a");
+	host_side_open(&b, "b");
 	memory = plx_mem_alloc(BYTES, -1, NULL);
 	assert_non_null(memory);
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(end_register(&ends[i], memory), PLX_OK);
-		end_queues(&ends[i]);
-	}
-	join(&ends[0], &ends[1]);
-	write_half(&ends[0], &ends[1], memory);
+	mr[0] = registered(&a, memory);
+	mr[1] = registered(&b, memory);
+	host_side_join(&a, &b);
+	write_half(&a, mr[0], mr[1], memory);
 	/* A third seat, of an adapter that has one: it comes and goes, and the others keep it. */
-	end_open(&again, "a");
-	assert_int_equal(end_register(&again, memory), PLX_OK);
-	end_close(&again);
-	write_half(&ends[1], &ends[0], memory);
-	end_close(&ends[0]);
-	end_close(&ends[1]);
+	host_side_open(&again, "a");
+	mr[2] = registered(&again, memory);
+	assert_int_equal(plx_mr_deregister(mr[2]), PLX_OK);
+	host_side_close(&again);
+	write_half(&b, mr[1], mr[0], memory);
+	assert_int_equal(plx_mr_deregister(mr[0]), PLX_OK);
+	assert_int_equal(plx_mr_deregister(mr[1]), PLX_OK);
+	host_side_close(&a);
+	host_side_close(&b);
 	plx_mem_free(memory);
 }
 
@@ -277,6 +204,6 @@ main(void)
 		cmocka_unit_test(hugepages_have_no_holes_and_one_program),
 	};
 
-	host_process_fork(&host, offered);
+	host_process_fork(&host, host_side_offer);
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * See host_side.h.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "clock.h"
+#include "host_side.h"
+
+enum {
+	WRITTEN = 5000, /* bytes */
+};
+
+bool
+host_side_offer(unsigned i, char name[PLX_ADAPTER_NAME_MAX + 1],
+		struct plx_adapter_options *options)
+{
+	if (i >= 2)
+		return false;
+	snprintf(name, PLX_ADAPTER_NAME_MAX + 1, "%c", 'a' + (int)i);
+	plx_adapter_options_init(options);
+	snprintf(options->device, sizeof(options->device), "net_wire0,end=%u", i);
+	options->address[0].ip = (struct plx_ip){.version = 4, .v = {10, 79, 0, (uint8_t)(i + 1)}};
+	options->address[0].prefix_bits = 24;
+	options->addresses = 1;
+	options->idle = PLX_IDLE_YIELD;
+	options->qps = 64;
+	options->keys = 128;
+	options->packets = 4096;
+	snprintf(options->worker, sizeof(options->worker), "both");
+	return true;
+}
+
+void
+host_side_open(struct host_side *side, const char *name)
+{
+	const struct plx_cq_options cq = {.depth = 64};
+	struct plx_qp_options qp = {.sq_depth = 16, .rq_depth = 16};
+	struct plx_why why = {""};
+
+	if (plx_adapter_open(name, NULL, &side->adapter, &why) != PLX_OK)
+		fail_msg("%s", why.text);
+	assert_int_equal(plx_pd_create(side->adapter, &side->pd), PLX_OK);
+	side->memory = plx_mem_alloc(HOST_SIDE_BYTES, -1, NULL);
+	assert_non_null(side->memory);
+	assert_int_equal(plx_mr_register(side->pd, side->memory, HOST_SIDE_BYTES,
+					 PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_REMOTE_WRITE,
+					 &side->mr),
+			 PLX_OK);
+	assert_int_equal(plx_cq_create(side->adapter, &cq, &side->cq), PLX_OK);
+	qp.send_cq = qp.recv_cq = side->cq;
+	assert_int_equal(plx_qp_create(side->pd, &qp, &side->qp, NULL), PLX_OK);
+}
+
+void
+host_side_close(struct host_side *side)
+{
+	assert_int_equal(plx_qp_destroy(side->qp), PLX_OK);
+	assert_int_equal(plx_cq_destroy(side->cq), PLX_OK);
+	assert_int_equal(plx_mr_deregister(side->mr), PLX_OK);
+	plx_mem_free(side->memory);
+	assert_int_equal(plx_pd_destroy(side->pd), PLX_OK);
+	assert_int_equal(plx_adapter_close(side->adapter), PLX_OK);
+}
+
+void
+host_side_join(struct host_side *a, struct host_side *b)
+{
+	struct plx_qp_address address[2];
+	struct plx_qp_attr attr;
+
+	plx_qp_attr_init(&attr);
+	assert_int_equal(plx_qp_address(a->qp, NULL, &address[0]), PLX_OK);
+	assert_int_equal(plx_qp_address(b->qp, NULL, &address[1]), PLX_OK);
+	assert_int_equal(plx_qp_connect(a->qp, &address[1], &attr, 5000, NULL), PLX_OK);
+	assert_int_equal(plx_qp_connect(b->qp, &address[0], &attr, 5000, NULL), PLX_OK);
+}
+
+void
+host_side_write(struct host_side *a, struct host_side *b, uint8_t seed)
+{
+	const struct plx_sge sge = {(uintptr_t)a->memory, WRITTEN, plx_mr_key(a->mr)};
+	struct plx_wc wc;
+
+	memset(a->memory, seed, WRITTEN);
+	assert_int_equal(plx_post_one(a->qp, PLX_WR(PLX_WR_WRITE, 0), seed, &sge,
+				      (uintptr_t)b->memory, plx_mr_key(b->mr)),
+			 PLX_OK);
+	test_until(plx_cq_poll(a->cq, &wc, 1) == 1, (void)0);
+	assert_int_equal(wc.status, PLX_WC_SUCCESS);
+	assert_int_equal(wc.wr_id, seed);
+	assert_memory_equal(a->memory, b->memory, WRITTEN);
+}
