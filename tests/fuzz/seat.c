@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Fuzz target of the line between programs and hosts: the input is a hostile program with a seat at
+ * a host, whose engine polls on another thread. It sends messages, of which the words are numbers
+ * of objects that it was given, small ones, and any; and it writes into the segments that it
+ * shares. No input has to be valid. Afterwards the engine runs, and nothing of the seat is left.
+ * Start with LLVMFuzzerTestOneInput(); step() has the language.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "host.h"
+#include "input.h"
+#include "plx_ipc_message.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum {
+	STEPS_MAX = 64,
+	KNOWN = 16,  /* objects that it was given */
+	PLACES = 8,  /* and fronts */
+	NEAR = 4096, /* [bytes] of a front that it writes to */
+	ARENA_BYTES = 64 * 1024,
+	FILES = 4,
+	USUAL_DEPTH = 8,
+	RUN_MS = 20000,
+};
+
+/* What outlives an input. */
+static struct {
+	struct host_adapter *adapter;
+	struct waker *waker;
+	struct plx_host_rights rights;
+	struct plx_host_who who;
+	int file[FILES]; /* the first is an arena */
+} world;
+
+struct program {
+	struct input in;
+	struct host_seat *seat;
+	struct plx_object known[KNOWN];
+	struct plx_location place[PLACES];
+	uint32_t objects, places;
+	struct plx_ipc_message request, reply;
+};
+
+/* ---- the host ---- */
+
+static int
+arena(int seals)
+{
+	int fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	CHECK(fd >= 0 && ftruncate(fd, ARENA_BYTES) == 0 && fcntl(fd, F_ADD_SEALS, seals) == 0);
+	return fd;
+}
+
+static void
+open_world(void)
+{
+	struct plx_adapter_options options;
+	struct stat own;
+
+	if (world.adapter != NULL)
+		return;
+	plx_adapter_options_init(&options);
+	strcpy(options.device, "net_wire0,end=0");
+	options.address[0].ip = (struct plx_ip){.version = 4, .v = {10, 79, 9, 1}};
+	options.address[0].prefix_bits = 24;
+	options.addresses = 1;
+	options.qps = 64;
+	options.keys = 128;
+	options.packets = 4096;
+	options.idle = PLX_IDLE_YIELD;
+	CHECK(plx_host_adapter_open("fuzz", &options, &world.adapter, NULL) == PLX_OK);
+	CHECK(plx_engines_run(world.adapter, RUN_MS * PLX_MSEC) == PLX_OK);
+	CHECK(waker_start(&world.waker) == PLX_OK);
+	CHECK(stat("/proc/self/ns/net", &own) == 0);
+	world.who = (struct plx_host_who){
+		.uid = getuid(), .pid = getpid(), .net = {own.st_dev, own.st_ino}};
+	plx_host_rights_init(&world.rights, world.who.uid, world.who.net, "fuzz.conf");
+	world.rights.quota[PLX_HOST_MEMORY] = 64 << 20;
+	world.file[0] = arena(F_SEAL_SHRINK | F_SEAL_GROW);
+	world.file[1] = arena(0);
+	world.file[2] = open("/dev/zero", O_RDWR | O_CLOEXEC);
+	world.file[3] = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+}
+
+static uint32_t
+objects_left(void)
+{
+	const struct plx_object_counts *count = &world.adapter->count;
+
+	return count->pds + count->mrs + count->mws + count->cqs + count->srqs + count->qps +
+	       count->ahs + count->event_channels + count->listeners + count->connectors;
+}
+
+/* ---- messages ---- */
+
+/* Every reply that makes an object begins with it, and those with a front name that next. */
+static void
+learn(struct program *program, enum plx_ipc_op op)
+{
+	const struct plx_ipc_qp_created *qp = (const void *)program->reply.body;
+	const struct plx_ipc_cq_created *cq = (const void *)program->reply.body;
+	struct plx_location *place = &program->place[program->places % PLACES];
+
+	memcpy(&program->known[program->objects++ % KNOWN], program->reply.body,
+	       sizeof(struct plx_object));
+	if (op == PLX_IPC_CQ_CREATE || op == PLX_IPC_SRQ_CREATE || op == PLX_IPC_CHANNEL_CREATE)
+		*place = cq->front;
+	else if (op == PLX_IPC_QP_CREATE)
+		*place = qp->sq_front;
+	else
+		return;
+	program->places++;
+}
+
+/* A message that keeps to the protocol is served, as a session's thread does. */
+static enum plx_status
+deliver(struct program *program, uint32_t op, size_t bytes, uint32_t fds)
+{
+	struct plx_ipc_message *request = &program->request;
+	struct plx_why why = {""};
+	int32_t *member[PLX_IPC_FDS_MAX];
+	enum plx_status status;
+	uint32_t count;
+
+	request->head.op = op;
+	if (!plx_ipc_check_request(request, sizeof(request->head) + bytes, fds))
+		return PLX_STATUS_COUNT;
+	CHECK(op > PLX_IPC_NONE && op < PLX_IPC_OP_COUNT && bytes == plx_ipc_request_bytes(op));
+	/* A program that is told to wait does so itself, and its thread is its own. */
+	if (op == PLX_IPC_ATTACH)
+		return PLX_STATE;
+	memset(program->reply.body, 0, plx_ipc_reply_bytes(op));
+	status = plx_host_call(program->seat, (enum plx_ipc_op)op, request->body,
+			       program->reply.body, &why);
+	CHECK(status < PLX_STATUS_COUNT && memchr(why.text, '\0', sizeof(why.text)) != NULL);
+	if (status != PLX_OK)
+		return status;
+	count = plx_ipc_reply_fds(op, program->reply.body, member);
+	for (uint32_t i = 0; i < count; i++)
+		close(*member[i]);
+	if (plx_ipc_reply_bytes(op) >= sizeof(struct plx_object) && op >= PLX_IPC_PD_CREATE)
+		learn(program, (enum plx_ipc_op)op);
+	return PLX_OK;
+}
+
+static enum plx_status
+call(struct program *program, enum plx_ipc_op op, const void *request)
+{
+	program->request.head = (struct plx_ipc_head){.magic = PLX_IPC_MAGIC};
+	memcpy(program->request.body, request, plx_ipc_request_bytes(op));
+	return deliver(program, op, plx_ipc_request_bytes(op), 0);
+}
+
+/* What a hostile program puts where a number belongs. */
+static uint64_t
+word(struct program *program)
+{
+	uint8_t kind = input_byte(&program->in);
+
+	switch (kind % 6) {
+	case 0:
+		return 0;
+	case 1:
+		return program->known[kind / 6 % KNOWN].v;
+	case 2:
+		return kind / 6;
+	case 3:
+		return (uint64_t)(kind / 6) << 32 | input_byte(&program->in);
+	case 4:
+		return kind / 6 % 2 == 0 ? ARENA_BYTES : 1; /* a length; a segment */
+	default:
+		return (uint64_t)input_word(&program->in) << 32 | input_word(&program->in);
+	}
+}
+
+static void
+any_message(struct program *program)
+{
+	uint32_t op = input_byte(&program->in) % (PLX_IPC_OP_COUNT + 2), fds, count;
+	uint8_t damage = input_byte(&program->in);
+	size_t bytes = plx_ipc_request_bytes(op);
+	int32_t *member[PLX_IPC_FDS_MAX];
+
+	program->request.head = (struct plx_ipc_head){.magic = PLX_IPC_MAGIC};
+	for (size_t at = 0; at < bytes; at += sizeof(uint64_t)) {
+		uint64_t value = word(program);
+
+		memcpy(program->request.body + at, &value, sizeof(value));
+	}
+	count = fds = plx_ipc_request_fds(op, program->request.body, member);
+	for (uint32_t i = 0; i < count; i++)
+		*member[i] = world.file[damage % FILES];
+	if (damage >> 5 == 1)
+		bytes += input_byte(&program->in) - 128u;
+	if (damage >> 5 == 2)
+		fds = input_byte(&program->in);
+	if (damage >> 5 == 3)
+		program->request.head.magic ^= 1u << damage % 32;
+	(void)deliver(program, op, bytes, fds);
+}
+
+/* ---- the segments ---- */
+
+static void
+scribble(struct program *program)
+{
+	const struct plx_location *place = &program->place[input_byte(&program->in) % PLACES];
+	uint32_t i = place->segment != 0 ? place->segment : 1;
+	struct segment *segment = &program->seat->segment[i % SEGMENTS_MAX];
+	uint64_t at = input_word(&program->in), value = word(program);
+
+	if (place->segment != 0 && at % 4 != 0)
+		at = place->at + at % NEAR;
+	if (segment->base == NULL)
+		return;
+	at = at % (segment->bytes / sizeof(value)) * sizeof(value);
+	*(volatile uint64_t *)(void *)(segment->base + at) = value;
+}
+
+/* ---- a program as there are many ---- */
+
+static struct plx_object
+made(struct program *program, enum plx_ipc_op op, const void *request)
+{
+	CHECK(call(program, op, request) == PLX_OK);
+	return program->known[(program->objects - 1) % KNOWN];
+}
+
+static void
+to_rts(struct program *program, struct plx_object qp, uint32_t qpn)
+{
+	struct plx_ipc_qp_modify request = {.object = qp, .has_terms = 1};
+
+	request.attr =
+		(struct plx_qp_attr){.access = PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE |
+					       PLX_ACCESS_REMOTE_ATOMIC,
+				     .retry = 3,
+				     .rnr_retry = 3,
+				     .rnr_timer = 1,
+				     .ack_timeout = 10};
+	request.peer = (struct plx_qp_address){.ip = {.version = 4, .v = {10, 79, 9, 1}},
+					       .qpn = qpn,
+					       .path_mtu = 1024,
+					       .responder_resources = 4};
+	for (uint32_t to = PLX_QP_INIT; to <= PLX_QP_RTS; to++) {
+		request.to = to;
+		CHECK(call(program, PLX_IPC_QP_MODIFY, &request) == PLX_OK);
+	}
+}
+
+/* A domain, a region of an arena, queues, and two queue pairs that are connected to each other. */
+static void
+begin_usually(struct program *program)
+{
+	const struct plx_ipc_arena_import import = {.bytes = ARENA_BYTES, .fd = world.file[0]};
+	const struct plx_ipc_nothing nothing = {0};
+	const struct plx_ipc_cq_create cq = {.depth = 4 * USUAL_DEPTH};
+	struct plx_ipc_qp_create qp = {.sq_depth = USUAL_DEPTH, .rq_depth = USUAL_DEPTH};
+	struct plx_ipc_mr_register mr = {.length = ARENA_BYTES, .access = 0xf};
+	struct plx_object pair[2];
+	uint32_t qpn[2];
+
+	program->request.head = (struct plx_ipc_head){.magic = PLX_IPC_MAGIC};
+	memcpy(program->request.body, &import, sizeof(import));
+	CHECK(deliver(program, PLX_IPC_ARENA_IMPORT, sizeof(import), 1) == PLX_OK);
+	mr.place.segment =
+		((const struct plx_ipc_segment *)(const void *)program->reply.body)->segment;
+	qp.pd = mr.pd = made(program, PLX_IPC_PD_CREATE, &nothing);
+	(void)made(program, PLX_IPC_MR_REGISTER, &mr);
+	qp.send_cq = qp.recv_cq = made(program, PLX_IPC_CQ_CREATE, &cq);
+	for (int i = 0; i < 2; i++) {
+		pair[i] = made(program, PLX_IPC_QP_CREATE, &qp);
+		qpn[i] =
+			((const struct plx_ipc_qp_created *)(const void *)program->reply.body)->qpn;
+	}
+	for (int i = 0; i < 2; i++)
+		to_rts(program, pair[i], qpn[1 - i]);
+}
+
+/* ---- one program ---- */
+
+static void
+sit(struct program *program)
+{
+	const struct plx_ipc_nothing nothing = {0};
+	struct plx_ipc_segment first;
+
+	CHECK(host_seat_attach(world.adapter, world.waker, &world.rights, &world.who,
+			       &program->seat) == PLX_OK);
+	CHECK(call(program, PLX_IPC_SEGMENT_ADD, &nothing) == PLX_OK);
+	first.segment =
+		((const struct plx_ipc_segment_added *)(const void *)program->reply.body)->segment;
+	CHECK(call(program, PLX_IPC_SEGMENT_READY, &first) == PLX_OK);
+	CHECK(call(program, PLX_IPC_OPEN, &nothing) == PLX_OK);
+}
+
+static void
+step(struct program *program)
+{
+	if (input_byte(&program->in) % 2 == 0)
+		any_message(program);
+	else
+		for (uint8_t n = input_byte(&program->in) % 16; n > 0; n--)
+			scribble(program);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct program program = {.in = {data, size}};
+
+	open_world();
+	sit(&program);
+	if (input_byte(&program.in) % 4 != 0)
+		begin_usually(&program);
+	for (uint32_t i = 0; i < STEPS_MAX && program.in.left > 0; i++)
+		step(&program);
+	CHECK(plx_engines_run(world.adapter, RUN_MS * PLX_MSEC) == PLX_OK);
+	host_seat_end(program.seat);
+	CHECK(objects_left() == 0);
+	return 0;
+}
