@@ -304,18 +304,25 @@ wait_for_request(const struct session *session)
 	return n > 0 && set[1].revents == 0 && set[2].revents == 0 && set[0].revents & POLLIN;
 }
 
-/* Why it ends. `served` is whether the last message was one of the protocol's. */
+/* Why it ends. A program's end closes its socket first; of a socket that its children have, too,
+ * only the process tells. */
 static const char *
-reason_of(const struct session *session, bool served)
+reason_of(const struct session *session)
 {
-	struct pollfd stop = {.fd = session->host->stop, .events = POLLIN};
+	struct pollfd set[] = {
+		{.fd = session->host->stop, .events = POLLIN},
+		{.fd = session->fd},
+		{.fd = session->pidfd, .events = POLLIN},
+	};
 
 	if (session->closed)
 		return "closed";
-	if (poll(&stop, 1, 0) > 0)
+	(void)!poll(set, PLX_COUNT_OF(set), 0);
+	if (set[0].revents != 0)
 		return "the host stops";
-	return served ? "the program has ended, or executes another"
-		      : "the program broke the protocol, or does not read replies";
+	return set[1].revents & POLLHUP || set[2].revents != 0
+		       ? "the program has ended, or executes another"
+		       : "the program broke the protocol, or does not read replies";
 }
 
 static void
@@ -349,11 +356,10 @@ static void *
 serve(void *arg)
 {
 	struct session *session = arg;
-	bool served = true;
 
-	while (served && wait_for_request(session))
-		served = serve_one(session);
-	end_session(session, reason_of(session, served));
+	while (wait_for_request(session) && serve_one(session))
+		;
+	end_session(session, reason_of(session));
 	return NULL;
 }
 
