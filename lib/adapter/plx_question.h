@@ -25,5 +25,8 @@ struct plx_question {
 
 /** Take "NAME" or "NAME,NUMBER" apart. Returns: false: it is neither */
 bool plx_question_parse(const char *parameters, struct plx_question *question);
+/** Add the next number of a list to the answer, an array: unless it is one of those to skip, as
+ * many as the number that followed the name says, or the answer is full. */
+void plx_question_add_number(struct plx_question *question, uint64_t number);
 
 #endif

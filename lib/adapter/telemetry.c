@@ -16,7 +16,6 @@
 
 enum {
 	COUNTERS_MAX = 256, /* in one answer */
-	QPS_OF_ANSWER = RTE_TEL_MAX_ARRAY_ENTRIES,
 };
 
 bool
@@ -34,6 +33,15 @@ plx_question_parse(const char *parameters, struct plx_question *question)
 	question->number = (uint32_t)strtoul(comma + 1, &end, 0);
 	question->has_number = end != comma + 1 && !*end;
 	return question->has_number;
+}
+
+void
+plx_question_add_number(struct plx_question *question, uint64_t number)
+{
+	uint32_t at = question->passed++;
+
+	if (at >= question->number && at - question->number < RTE_TEL_MAX_ARRAY_ENTRIES)
+		rte_tel_data_add_array_u64(question->answer, number);
 }
 
 static void
@@ -166,14 +174,9 @@ list_qps(struct host_adapter *adapter, void *context)
 
 	rte_tel_data_start_array(question->answer, RTE_TEL_U64_VAL);
 	pthread_mutex_lock(&adapter->lock);
-	plx_list_for_each (node, after, &adapter->qps) {
-		uint32_t at = question->passed++;
-
-		if (at >= question->number && at - question->number < QPS_OF_ANSWER)
-			rte_tel_data_add_array_u64(
-				question->answer,
-				number_of(plx_list_entry(node, struct host_qp, link)));
-	}
+	plx_list_for_each (node, after, &adapter->qps)
+		plx_question_add_number(question,
+					number_of(plx_list_entry(node, struct host_qp, link)));
 	pthread_mutex_unlock(&adapter->lock);
 }
 

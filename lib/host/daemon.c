@@ -33,15 +33,6 @@ enum {
 	GOODBYE_MS = 1000, /* to tell peers, when the host stops */
 };
 
-static uint64_t
-monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * PLX_SEC + (uint64_t)now.tv_nsec;
-}
-
 /* ---- one program ---- */
 
 /* The lock is held. */
@@ -154,30 +145,18 @@ take_seat(struct session *session, const char *name, struct plx_why *why)
 	if (status == PLX_OK) {
 		session->at = offer;
 		session->number = ++host->seats;
-		session->since_ns = monotonic_ns();
+		session->since_ns = plx_clock_ns();
 		plx_list_append(&host->seated, &session->link);
 	}
 	pthread_mutex_unlock(&host->lock);
 	return status;
 }
 
-/* "process 4711 of user 1001 (bob)" */
-static struct plx_why
-words_for(const struct plx_host_who *who)
-{
-	struct plx_why words;
-
-	if (who->user[0] != '\0')
-		plx_why_set(&words, "process %d of user %u (%s)", who->pid, who->uid, who->user);
-	else
-		plx_why_set(&words, "process %d of user %u", who->pid, who->uid);
-	return words;
-}
-
 static enum plx_status
 attach(struct session *session, struct plx_ipc_attach *request, struct plx_why *why)
 {
 	enum plx_status status;
+	struct plx_why who;
 
 	request->version[sizeof(request->version) - 1] = '\0';
 	request->adapter[sizeof(request->adapter) - 1] = '\0';
@@ -194,8 +173,9 @@ attach(struct session *session, struct plx_ipc_attach *request, struct plx_why *
 	}
 	status = take_seat(session, request->adapter, why);
 	if (status == PLX_OK)
-		plx_log_line("%s takes seat %u of adapter %s", words_for(&session->who).text,
-			     session->number, session->at->name);
+		plx_log_line("%s takes seat %u of adapter %s",
+			     plx_host_program_text(&session->who, &who), session->number,
+			     session->at->name);
 	else
 		plx_log_line("%s", why->text);
 	return status;
@@ -211,7 +191,7 @@ log_refusal(struct session *session, enum plx_status status, const struct plx_wh
 	if (status != PLX_FULL && status != PLX_DENIED)
 		return;
 	atomic_fetch_add(&session->seat->refused, 1);
-	now = monotonic_ns();
+	now = plx_clock_ns();
 	if (why->text[0] == '\0' || now < session->quiet_ns)
 		return;
 	session->quiet_ns = now + PLX_SEC;
@@ -330,6 +310,7 @@ end_session(struct session *session, const char *reason)
 {
 	struct plx_host *host = session->host;
 	struct host_seat *seat = session->seat;
+	struct plx_why who;
 
 	/* Telemetry looks at it no more, but it counts until nothing of it is left. */
 	pthread_mutex_lock(&host->lock);
@@ -337,8 +318,9 @@ end_session(struct session *session, const char *reason)
 	pthread_mutex_unlock(&host->lock);
 	if (seat != NULL) {
 		host_seat_end(seat);
-		plx_log_line("%s has left seat %u of adapter %s: %s", words_for(&session->who).text,
-			     session->number, session->at->name, reason);
+		plx_log_line("%s has left seat %u of adapter %s: %s",
+			     plx_host_program_text(&session->who, &who), session->number,
+			     session->at->name, reason);
 	}
 	close(session->fd);
 	if (session->pidfd >= 0)

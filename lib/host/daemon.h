@@ -47,7 +47,7 @@ struct session {
 	struct offer *at;       /* NULL: not attached yet, */
 	struct host_seat *seat; /* likewise; NULL again when it ends */
 	uint32_t number;        /* of the seat: no other seat of the host has had it */
-	uint64_t since_ns;      /* on the monotonic clock */
+	uint64_t since_ns;      /* when it was taken */
 	bool closed;            /* by its last call */
 	uint64_t quiet_ns;      /* no refusal is logged before */
 	struct plx_list link;   /* in host->seated */

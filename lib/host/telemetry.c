@@ -5,16 +5,11 @@
  * with seats_tell().
  */
 #include <string.h>
-#include <time.h>
 
 #include <rte_telemetry.h>
 
 #include "daemon.h"
 #include "plx_question.h"
-
-enum {
-	SEATS_OF_ANSWER = RTE_TEL_MAX_ARRAY_ENTRIES,
-};
 
 /* A host of a program: it may have several. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -52,10 +47,7 @@ visit(struct plx_question *question, void (*tell)(struct plx_question *, const s
 static void
 add_number(struct plx_question *question, const struct session *session)
 {
-	uint32_t at = question->passed++;
-
-	if (at >= question->number && at - question->number < SEATS_OF_ANSWER)
-		rte_tel_data_add_array_u64(question->answer, session->number);
+	plx_question_add_number(question, session->number);
 }
 
 static int
@@ -81,15 +73,6 @@ static const struct {
 	{PLX_HOST_KEYS, "keys", "keys_max"},
 	{PLX_HOST_MEMORY, "memory_bytes", "memory_bytes_max"},
 };
-
-static uint64_t
-seconds_since(uint64_t ns)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return ((uint64_t)now.tv_sec * PLX_SEC + (uint64_t)now.tv_nsec - ns) / PLX_SEC;
-}
 
 static uint32_t
 objects_of(struct host_seat *seat)
@@ -117,7 +100,8 @@ describe(struct plx_question *question, const struct session *session)
 	rte_tel_data_add_dict_int(answer, "pid", session->who.pid);
 	rte_tel_data_add_dict_u64(answer, "uid", session->who.uid);
 	rte_tel_data_add_dict_string(answer, "user", session->who.user);
-	rte_tel_data_add_dict_u64(answer, "seconds", seconds_since(session->since_ns));
+	rte_tel_data_add_dict_u64(answer, "seconds",
+				  (plx_clock_ns() - session->since_ns) / PLX_SEC);
 	rte_tel_data_add_dict_u64(answer, "objects", objects_of(session->seat));
 	for (uint32_t i = 0; i < PLX_COUNT_OF(quotas); i++) {
 		rte_tel_data_add_dict_u64(answer, quotas[i].used,

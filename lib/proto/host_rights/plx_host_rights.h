@@ -67,6 +67,9 @@ struct plx_host_who {
 	char user[PLX_HOST_USER_NAME_MAX + 1]; /* the user's name; empty: it has none */
 };
 
+/** "process 4711 of user 1001 (bob)", or without a name if it has none. @param room for the text */
+const char *plx_host_program_text(const struct plx_host_who *who, struct plx_why *room);
+
 /**
  * Set defaults: the host's own user and namespace alone, and quotas that are finite.
  *

@@ -52,6 +52,15 @@ user_of(const struct plx_host_who *who, struct plx_why *room)
 	return room->text;
 }
 
+const char *
+plx_host_program_text(const struct plx_host_who *who, struct plx_why *room)
+{
+	struct plx_why user;
+
+	plx_why_set(room, "process %d of %s", who->pid, user_of(who, &user));
+	return room->text;
+}
+
 /* ---- who ---- */
 
 static bool
@@ -98,7 +107,7 @@ enum plx_status
 plx_host_may_sit(const struct plx_host_rights *rights, const struct plx_host_who *who,
 		 const char *adapter, struct plx_why *why)
 {
-	struct plx_why user;
+	struct plx_why text;
 
 	if (who->groups > PLX_HOST_WHO_GROUPS_MAX) {
 		plx_why_set(why, "process %d has %u groups; a process has at most %d", who->pid,
@@ -109,21 +118,21 @@ plx_host_may_sit(const struct plx_host_rights *rights, const struct plx_host_who
 		plx_why_set(why,
 			    "%s may not use adapter %s; add it to `users` of that adapter in %s, "
 			    "or one of its groups to `groups`",
-			    user_of(who, &user), adapter, rights->file);
+			    user_of(who, &text), adapter, rights->file);
 		return PLX_DENIED;
 	}
 	if (namespace_may(rights, &who->net))
 		return PLX_OK;
 	if (who->net.ino == 0)
 		plx_why_set(why,
-			    "the network namespace of process %d of %s is not known, so it may not "
-			    "use adapter %s",
-			    who->pid, user_of(who, &user), adapter);
+			    "the network namespace of %s is not known, so it may not use adapter "
+			    "%s",
+			    plx_host_program_text(who, &text), adapter);
 	else
 		plx_why_set(why,
-			    "process %d of %s may not use adapter %s from network namespace "
-			    "%llu; add that to `namespaces` of the adapter in %s",
-			    who->pid, user_of(who, &user), adapter,
+			    "%s may not use adapter %s from network namespace %llu; add that to "
+			    "`namespaces` of the adapter in %s",
+			    plx_host_program_text(who, &text), adapter,
 			    (unsigned long long)who->net.ino, rights->file);
 	return PLX_DENIED;
 }
@@ -152,7 +161,7 @@ plx_host_quota(const struct plx_host_rights *rights, const struct plx_host_who *
 	else if (kind == PLX_HOST_USER_SEATS)
 		plx_why_set(&whose, "%s has", user_of(who, &user));
 	else
-		plx_why_set(&whose, "process %d of %s has", who->pid, user_of(who, &user));
+		plx_why_set(&whose, "%s has", plx_host_program_text(who, &user));
 	plx_why_set(why,
 		    "%s %llu %s at adapter %s, and %llu more would exceed %llu, the limit; raise "
 		    "`%s` of that adapter in %s",
