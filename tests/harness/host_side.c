@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "host_side.h"
@@ -11,6 +12,12 @@
 enum {
 	WRITTEN = 5000, /* bytes */
 };
+
+struct plx_ip
+host_side_ip(unsigned last)
+{
+	return (struct plx_ip){.version = 4, .v = {10, 79, 0, (uint8_t)last}};
+}
 
 bool
 host_side_offer(unsigned i, char name[PLX_ADAPTER_NAME_MAX + 1],
@@ -21,7 +28,7 @@ host_side_offer(unsigned i, char name[PLX_ADAPTER_NAME_MAX + 1],
 	snprintf(name, PLX_ADAPTER_NAME_MAX + 1, "%c", 'a' + (int)i);
 	plx_adapter_options_init(options);
 	snprintf(options->device, sizeof(options->device), "net_wire0,end=%u", i);
-	options->address[0].ip = (struct plx_ip){.version = 4, .v = {10, 79, 0, (uint8_t)(i + 1)}};
+	options->address[0].ip = host_side_ip(i + 1);
 	options->address[0].prefix_bits = 24;
 	options->addresses = 1;
 	options->idle = PLX_IDLE_YIELD;
@@ -91,4 +98,36 @@ host_side_write(struct host_side *a, struct host_side *b, uint8_t seed)
 	assert_int_equal(wc.status, PLX_WC_SUCCESS);
 	assert_int_equal(wc.wr_id, seed);
 	assert_memory_equal(a->memory, b->memory, WRITTEN);
+}
+
+void
+host_side_await_nothing(struct host_process *host)
+{
+	test_until(host_process_objects(host) == 0, usleep(200));
+}
+
+/* ---- tests ---- */
+
+static struct host_process *served;
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	return host_process_begin(served) ? 0 : -1;
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	return host_process_end(served) ? 0 : -1;
+}
+
+int
+host_side_run(struct host_process *host, const struct CMUnitTest *tests, size_t n)
+{
+	served = host;
+	host_process_fork(host, host_side_offer);
+	return _cmocka_run_group_tests("programs at a host", tests, n, set_up, tear_down);
 }

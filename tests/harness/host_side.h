@@ -8,6 +8,7 @@
 
 #include "test.h"
 
+#include "host_process.h"
 #include "plx_verbs.h"
 
 enum {
@@ -23,9 +24,15 @@ struct host_side {
 	struct plx_qp *qp;
 };
 
-/** For host_process_fork(). */
+/** For host_process_fork(): the adapters; their addresses are host_side_ip(1) and (2). */
 bool host_side_offer(unsigned i, char name[PLX_ADAPTER_NAME_MAX + 1],
 		     struct plx_adapter_options *options);
+struct plx_ip host_side_ip(unsigned last);
+/** Wait until there are no objects of programs at the host. */
+void host_side_await_nothing(struct host_process *host);
+/** Run tests, with a host that begins before the first and ends after the last, where nothing may
+ * be left at it. Returns: as cmocka: how many failed */
+int host_side_run(struct host_process *host, const struct CMUnitTest *tests, size_t n);
 
 /** A seat at an adapter, with one of each object. @param name "a" or "b" */
 void host_side_open(struct host_side *side, const char *name);

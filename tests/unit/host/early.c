@@ -9,24 +9,9 @@
 
 #include "clock.h"
 #include "host_process.h"
+#include "host_side.h"
 
 static struct host_process host;
-
-static bool
-offered(unsigned i, char name[PLX_ADAPTER_NAME_MAX + 1], struct plx_adapter_options *options)
-{
-	if (i >= 1)
-		return false;
-	strcpy(name, "a");
-	plx_adapter_options_init(options);
-	strcpy(options->device, "net_wire0,end=0");
-	options->address[0].ip = (struct plx_ip){.version = 4, .v = {10, 80, 1, 1}};
-	options->address[0].prefix_bits = 24;
-	options->addresses = 1;
-	options->idle = PLX_IDLE_YIELD;
-	options->packets = 4096;
-	return true;
-}
 
 static void *
 begin(void *context)
@@ -65,6 +50,6 @@ main(void)
 		cmocka_unit_test(who_comes_before_the_adapters_are_open_waits_for_them),
 	};
 
-	host_process_fork(&host, offered);
+	host_process_fork(&host, host_side_offer);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 
 #include "clock.h"
 #include "host_process.h"
+#include "host_side.h"
 #include "plx_verbs.h"
 
 enum {
@@ -27,31 +28,6 @@ enum {
 };
 
 static struct host_process host;
-
-static struct plx_ip
-ip_of(unsigned last)
-{
-	return (struct plx_ip){.version = 4, .v = {10, 78, 0, (uint8_t)last}};
-}
-
-static bool
-offered(unsigned i, char name[PLX_ADAPTER_NAME_MAX + 1], struct plx_adapter_options *options)
-{
-	if (i >= 2)
-		return false;
-	snprintf(name, PLX_ADAPTER_NAME_MAX + 1, "%c", 'a' + (int)i);
-	plx_adapter_options_init(options);
-	snprintf(options->device, sizeof(options->device), "net_wire0,end=%u", i);
-	options->address[0].ip = ip_of(i + 1);
-	options->address[0].prefix_bits = 24;
-	options->addresses = 1;
-	options->idle = PLX_IDLE_YIELD;
-	options->qps = 64;
-	options->keys = 128;
-	options->packets = 4096;
-	snprintf(options->worker, sizeof(options->worker), "both");
-	return true;
-}
 
 /* What one program has. */
 struct program {
@@ -243,7 +219,7 @@ make_ud(struct program *p)
 static void
 make_ah(struct program *p)
 {
-	const struct plx_ah_options options = {.remote = ip_of(2), .dscp = 0xff};
+	const struct plx_ah_options options = {.remote = host_side_ip(2), .dscp = 0xff};
 
 	MUST(plx_ah_create(p->pd, &options, &p->ah, NULL) == PLX_OK);
 }
@@ -272,7 +248,7 @@ send_datagram(struct program *p)
 static void
 resolve_neighbour(struct program *p)
 {
-	const struct plx_ip ip = ip_of(2);
+	const struct plx_ip ip = host_side_ip(2);
 
 	MUST(plx_adapter_resolve(p->adapter, &ip, 5000, NULL, NULL) == PLX_OK);
 }
@@ -280,7 +256,7 @@ resolve_neighbour(struct program *p)
 static void
 ping_neighbour(struct program *p)
 {
-	const struct plx_ip ip = ip_of(2);
+	const struct plx_ip ip = host_side_ip(2);
 	uint64_t rtt;
 
 	MUST(plx_adapter_ping(p->adapter, &ip, 100, 5000, &rtt, NULL) == PLX_OK);
@@ -318,7 +294,7 @@ to_neighbour(void)
 	struct plx_connect_options options;
 
 	plx_connect_options_init(&options);
-	options.remote = ip_of(2);
+	options.remote = host_side_ip(2);
 	options.remote_port = PORT;
 	return options;
 }
@@ -855,6 +831,6 @@ main(void)
 		cmocka_unit_test(whoever_is_killed_leaves_nothing_and_peers_are_told),
 	};
 
-	host_process_fork(&host, offered);
+	host_process_fork(&host, host_side_offer);
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

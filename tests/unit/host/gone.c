@@ -10,6 +10,7 @@
 
 #include "clock.h"
 #include "host_process.h"
+#include "host_side.h"
 #include "plx_verbs.h"
 
 enum {
@@ -19,22 +20,6 @@ enum {
 };
 
 static struct host_process first, second;
-
-static bool
-offered(unsigned i, char name[PLX_ADAPTER_NAME_MAX + 1], struct plx_adapter_options *options)
-{
-	if (i >= 1)
-		return false;
-	strcpy(name, "a");
-	plx_adapter_options_init(options);
-	strcpy(options->device, "net_wire0,end=0");
-	options->address[0].ip = (struct plx_ip){.version = 4, .v = {10, 80, 0, 1}};
-	options->address[0].prefix_bits = 24;
-	options->addresses = 1;
-	options->idle = PLX_IDLE_YIELD;
-	options->packets = 4096;
-	return true;
-}
 
 struct program {
 	struct plx_adapter *adapter;
@@ -96,7 +81,7 @@ close_all(struct program *p)
 static void
 every_call_ends_when_the_host_is_killed(void **state)
 {
-	const struct plx_ip ip = {.version = 4, .v = {10, 80, 0, 9}};
+	const struct plx_ip ip = host_side_ip(9);
 	struct plx_connector_event event;
 	struct plx_counter counter[4];
 	struct plx_why why = {""};
@@ -153,7 +138,7 @@ main(void)
 		cmocka_unit_test(another_host_serves_the_program_again),
 	};
 
-	host_process_fork(&first, offered);
-	host_process_fork(&second, offered);
+	host_process_fork(&first, host_side_offer);
+	host_process_fork(&second, host_side_offer);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,7 +53,7 @@ honest(void)
 	host_side_write(&a, &b, 0x5a);
 	host_side_close(&b);
 	host_side_close(&a);
-	test_until(host_process_objects(&host) == 0, usleep(200));
+	host_side_await_nothing(&host);
 }
 
 /* ---- a program that speaks the protocol itself ---- */
@@ -505,20 +505,6 @@ any_number_of_programs_come_and_go(void **state)
 	honest();
 }
 
-static int
-set_up(void **state)
-{
-	(void)state;
-	return host_process_begin(&host) ? 0 : -1;
-}
-
-static int
-tear_down(void **state)
-{
-	(void)state;
-	return host_process_end(&host) ? 0 : -1;
-}
-
 int
 main(void)
 {
@@ -536,6 +522,5 @@ main(void)
 		cmocka_unit_test(any_number_of_programs_come_and_go),
 	};
 
-	host_process_fork(&host, host_side_offer);
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return host_side_run(&host, tests, PLX_COUNT_OF(tests));
 }

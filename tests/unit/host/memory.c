@@ -180,20 +180,6 @@ hugepages_have_no_holes_and_one_program(void **state)
 	huge_restore();
 }
 
-static int
-set_up(void **state)
-{
-	(void)state;
-	return host_process_begin(&host) ? 0 : -1;
-}
-
-static int
-tear_down(void **state)
-{
-	(void)state;
-	return host_process_end(&host) ? 0 : -1;
-}
-
 int
 main(void)
 {
@@ -204,6 +190,5 @@ main(void)
 		cmocka_unit_test(hugepages_have_no_holes_and_one_program),
 	};
 
-	host_process_fork(&host, host_side_offer);
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return host_side_run(&host, tests, PLX_COUNT_OF(tests));
 }

@@ -85,7 +85,7 @@ descriptors_that_block_and_are_full_hold_up_nobody(void **state)
 	host_side_close(&b);
 	host_side_close(&c);
 	host_side_close(&d);
-	test_until(host_process_objects(&host) == 0, usleep(200));
+	host_side_await_nothing(&host);
 }
 
 /* The same process, another program: its seat ends, and its memory is not that program's. */
@@ -108,27 +108,13 @@ a_program_that_executes_another_has_left(void **state)
 		_exit(1);
 	}
 	assert_int_equal(read(told[0], &byte, 1), 1);
-	test_until(host_process_objects(&host) == 0, usleep(200));
+	host_side_await_nothing(&host);
 	assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFSIGNALED(status));
 	close(told[0]);
 	close(told[1]);
-}
-
-static int
-set_up(void **state)
-{
-	(void)state;
-	return host_process_begin(&host) ? 0 : -1;
-}
-
-static int
-tear_down(void **state)
-{
-	(void)state;
-	return host_process_end(&host) ? 0 : -1;
 }
 
 int
@@ -139,6 +125,5 @@ main(void)
 		cmocka_unit_test(a_program_that_executes_another_has_left),
 	};
 
-	host_process_fork(&host, host_side_offer);
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return host_side_run(&host, tests, PLX_COUNT_OF(tests));
 }
