@@ -23,8 +23,7 @@
 
 #include "clock.h"
 #include "cpu.h"
-#include "json.h"
-#include "ndperf.h"
+#include "result.h"
 #include "window.h"
 
 enum {
@@ -191,39 +190,24 @@ close_bench(struct bench *bench, IND2Adapter *adapter, HANDLE file)
 	free(bench->memory);
 }
 
-static json_t *
-result(const char *op, double ns, bool counts)
-{
-	json_t *row = json_object();
-
-	json_put_text(row, "op", op);
-	json_put_text(row, "test", "latency");
-	json_put_count(row, "size", BYTES);
-	json_put_flag(row, "raw", false);
-	json_put_text(row, "api", "nd2");
-	json_put_number(row, "value", ns, 1);
-	json_put_number(row, "mean", ns, 1);
-	json_put_text(row, "note", counts ? "" : "two threads of one core");
-	return row;
-}
-
 static bool
-json(const struct bench *bench)
+print(const struct bench *bench)
 {
-	json_t *all = json_object(), *results = json_array(), *calibration = json_object();
+	struct bench_result row = {.test = "latency", .api = "nd2", .unit = "ns", .size = BYTES};
+	json_t *results = json_array();
 
 	for (int i = 0; i < ROUNDS; i++) {
 		const struct round *round = &bench->rounds[i];
 
-		json_array_append_new(results, result("register", round->both_ns, round->counts));
-		json_array_append_new(results, result("hop", round->hop_ns, round->counts));
+		row.note = round->counts ? NULL : "two threads of one core";
+		row.op = "register";
+		row.value = round->both_ns;
+		result_add(results, &row);
+		row.op = "hop";
+		row.value = round->hop_ns;
+		result_add(results, &row);
 	}
-	json_put(all, "results", results);
-	json_put_number(calibration, "crc_ns", bench->calibration.crc_ns, 1);
-	json_put_number(calibration, "line_ns", bench->calibration.line_ns, 1);
-	json_put_number(calibration, "ring_ns", bench->calibration.ring_ns, 1);
-	json_put(all, "calibration", calibration);
-	return json_write(all, stdout);
+	return result_write(results, &bench->calibration, stdout);
 }
 
 int
@@ -239,6 +223,6 @@ main(void)
 	open_bench(&bench, adapter, &file);
 	measure(&bench);
 	close_bench(&bench, adapter, file);
-	need(json(&bench), "the figures cannot be written");
+	need(print(&bench), "the figures cannot be written");
 	return 0;
 }

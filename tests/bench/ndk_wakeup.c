@@ -16,11 +16,10 @@
 #include <unistd.h>
 
 #include "cpu.h"
-#include "json.h"
 #include "ndk_pair.h"
-#include "ndperf.h"
 #include "plx_session_system.h"
 #include "plx_verbs.h"
+#include "result.h"
 #include "window.h"
 
 enum {
@@ -270,25 +269,19 @@ callbacks_turn(void)
 static void
 put_row(json_t *results, const char *op, const char *api, const char *unit, double value)
 {
-	json_t *row = json_object();
-
-	json_put_text(row, "op", op);
-	json_put_text(row, "test", "latency");
-	json_put_count(row, "size", BYTES);
-	json_put_flag(row, "raw", false);
-	json_put_text(row, "api", api);
-	json_put_text(row, "unit", unit);
-	json_put_number(row, "value", value, 1);
-	json_put_number(row, "mean", value, 1);
-	json_put_text(row, "note", "");
-	json_array_append_new(results, row);
+	result_add(results, &(struct bench_result){.op = op,
+						   .test = "latency",
+						   .api = api,
+						   .unit = unit,
+						   .size = BYTES,
+						   .value = value});
 }
 
 /* A round trip has two wake-ups. */
 static void
 print(const struct calibration *machine)
 {
-	json_t *all = json_object(), *results = json_array(), *calibration = json_object();
+	json_t *results = json_array();
 
 	for (int i = 0; i < ROUNDS; i++) {
 		for (int kind = 0; kind < KINDS; kind++)
@@ -297,12 +290,7 @@ print(const struct calibration *machine)
 			(medians[CALLBACKS][i] - medians[POLLED][i]) / 2);
 		put_row(results, "callbacks", "ndk", "1/s", callbacks_s[i]);
 	}
-	json_put(all, "results", results);
-	json_put_number(calibration, "crc_ns", machine->crc_ns, 1);
-	json_put_number(calibration, "line_ns", machine->line_ns, 1);
-	json_put_number(calibration, "ring_ns", machine->ring_ns, 1);
-	json_put(all, "calibration", calibration);
-	assert_true(json_write(all, out));
+	assert_true(result_write(results, machine, out));
 	fprintf(stderr, "round trip p50 %.2f us by verbs, %.2f us by NDK, %.2f us with callbacks; ",
 		median(medians[VERBS], ROUNDS) / 1e3, median(medians[POLLED], ROUNDS) / 1e3,
 		median(medians[CALLBACKS], ROUNDS) / 1e3);

@@ -22,9 +22,8 @@
 
 #include "clock.h"
 #include "cpu.h"
-#include "json.h"
-#include "ndperf.h"
 #include "plx_verbs.h"
+#include "result.h"
 
 enum {
 	MANY = 10000,
@@ -361,38 +360,26 @@ rate(enum kind kind)
 /* ---- the figures ---- */
 
 static void
-put_row(json_t *results, const char *op, const char *test, const char *unit, double value)
-{
-	json_t *row = json_object();
-
-	json_put_text(row, "op", op);
-	json_put_text(row, "test", test);
-	json_put_count(row, "size", BYTES);
-	json_put_flag(row, "raw", false);
-	json_put_text(row, "api", "verbs");
-	json_put_text(row, "unit", unit);
-	json_put_number(row, "value", value, 1);
-	json_put_number(row, "mean", value, 1);
-	json_put_text(row, "note", "");
-	json_array_append_new(results, row);
-}
-
-static void
 print(const struct calibration *machine)
 {
-	json_t *all = json_object(), *results = json_array(), *calibration = json_object();
+	struct bench_result row = {.test = "rate", .api = "verbs", .unit = "msg/s", .size = BYTES};
+	json_t *results = json_array();
 
 	for (int i = 0; i < ROUNDS; i++)
-		for (int kind = 0; kind < KINDS; kind++)
-			put_row(results, kinds[kind].op, "rate", "msg/s", rates[kind][i]);
-	put_row(results, "idle-queue-pair", "memory", "bytes", queue_pair_bytes);
-	put_row(results, "idle-seat", "memory", "bytes", seat_bytes);
-	json_put(all, "results", results);
-	json_put_number(calibration, "crc_ns", machine->crc_ns, 1);
-	json_put_number(calibration, "line_ns", machine->line_ns, 1);
-	json_put_number(calibration, "ring_ns", machine->ring_ns, 1);
-	json_put(all, "calibration", calibration);
-	if (!json_write(all, stdout))
+		for (int kind = 0; kind < KINDS; kind++) {
+			row.op = kinds[kind].op;
+			row.value = rates[kind][i];
+			result_add(results, &row);
+		}
+	row.test = "memory";
+	row.unit = "bytes";
+	row.op = "idle-queue-pair";
+	row.value = queue_pair_bytes;
+	result_add(results, &row);
+	row.op = "idle-seat";
+	row.value = seat_bytes;
+	result_add(results, &row);
+	if (!result_write(results, machine, stdout))
 		stop("the figures cannot be written");
 }
 
