@@ -614,6 +614,18 @@ pair_opcode(const struct rte_mbuf *m)
 	return bytes[frame.udp_at + PLX_UDP_BYTES];
 }
 
+uint32_t
+pair_psn(const struct rte_mbuf *m)
+{
+	const uint8_t *bytes = rte_pktmbuf_mtod(m, const uint8_t *);
+	struct plx_frame frame;
+	const uint8_t *at;
+
+	PLX_ASSERT(plx_frame_decode(bytes, m->pkt_len, 0, &frame) == PLX_WIRE_OK);
+	at = bytes + frame.udp_at + PLX_UDP_BYTES + PLX_BTH_PSN_AT + 1;
+	return (uint32_t)at[0] << 16 | (uint32_t)at[1] << 8 | at[2];
+}
+
 enum plx_status
 pair_listen(struct whole_channel *channel, const struct plx_cm_listen *listen, uint64_t cookie,
 	    struct whole_listener **listener)

@@ -188,5 +188,7 @@ bool pair_inject(struct pair *pair, int to, const uint8_t *bytes, uint32_t len, 
 
 /** The BTH opcode of a packet that one of our engines has made; -1: not RoCE. */
 int pair_opcode(const struct rte_mbuf *m);
+/** The PSN of one that is RoCE. */
+uint32_t pair_psn(const struct rte_mbuf *m);
 
 #endif
