@@ -97,7 +97,7 @@ wire_open(int i, struct plx_why *why)
 	enum plx_status status;
 
 	snprintf(device, sizeof device, WIRE ",end=%d", i);
-	status = plx_net_wire_attach(device, name, why);
+	status = plx_net_wire_attach(device, 1, name, why);
 	if (status != PLX_OK)
 		return status;
 	status = dev_open(i, name, why);

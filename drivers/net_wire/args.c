@@ -39,6 +39,7 @@ struct argument {
 
 static const struct argument arguments[] = {
 	NUMBER(end, end, 0, 1),
+	NUMBER(shift, shift, 0, PLX_NET_WIRE_QUEUES_MAX - 1),
 	{"seed", ARGUMENT_SEED, offsetof(struct args, faults.seed), 0, UINT64_MAX},
 	PROBABILITY(loss),
 	PROBABILITY(duplicate),
@@ -125,8 +126,9 @@ set_pair(const struct rte_kvargs_pair *pair, uint32_t *seen, struct args *out, s
 		return set_argument(&arguments[i], pair->value ? pair->value : "", out, why);
 	}
 	plx_why_set(why,
-		    NAME "%u: there is no argument \"%.40s\"; there are end, seed, loss, "
-			 "duplicate, corrupt, reorder, depth, delay_us, rate_mbps, mark, flood",
+		    NAME
+		    "%u: there is no argument \"%.40s\"; there are end, shift, seed, "
+		    "loss, duplicate, corrupt, reorder, depth, delay_us, rate_mbps, mark, flood",
 		    out->link, pair->key);
 	return PLX_INVALID;
 }

@@ -10,6 +10,7 @@
 
 struct args {
 	uint32_t link, end;
+	uint32_t shift;
 	struct fault_options faults;
 };
 

@@ -85,11 +85,11 @@ faults_wanted(const struct fault_options *options)
 }
 
 struct faults *
-faults_create(const struct fault_options *options, uint32_t end)
+faults_create(const struct fault_options *options, uint32_t end, uint32_t queue)
 {
 	struct faults *faults = rte_zmalloc("net_wire", sizeof(*faults), RTE_CACHE_LINE_SIZE);
 	uint64_t hz = rte_get_tsc_hz();
-	uint64_t seed = options->seed * 2 + end;
+	uint64_t seed = options->seed * 2 + end + ((uint64_t)queue << 32);
 
 	if (faults == NULL)
 		return NULL;
@@ -103,7 +103,7 @@ faults_create(const struct fault_options *options, uint32_t end)
 	faults->overtake_wait = hz * OVERTAKE_WAIT_US / 1000000;
 	if (options->rate_mbps > 0)
 		faults->ticks_per_byte = (double)hz * 8 / (options->rate_mbps * 1e6);
-	faults->floods = options->flood > 0;
+	faults->floods = options->flood > 0 && queue == 0;
 	if (faults->floods)
 		flood_init(&faults->flood, options->flood, plx_splitmix64(&seed));
 	faults->clocked = faults->delay > 0 || options->rate_mbps > 0 || options->reorder > 0;
@@ -311,9 +311,9 @@ faults_on_burst(struct faults *faults, struct rte_mbuf **packets, uint16_t n, ui
 }
 
 void
-faults_counters(const struct faults *faults, struct plx_net_wire_counters *out)
+faults_add_counters(const struct faults *faults, struct plx_net_wire_counters *out)
 {
-#define PLX_X(name, text) out->name = __atomic_load_n(&faults->counters.name, __ATOMIC_RELAXED);
+#define PLX_X(name, text) out->name += __atomic_load_n(&faults->counters.name, __ATOMIC_RELAXED);
 	PLX_NET_WIRE_COUNTER_LIST(PLX_X)
 #undef PLX_X
 }

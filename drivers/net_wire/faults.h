@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The bad cable: faults applied to the packets that one end receives. Private to the room; it knows
- * no port. Start with faults_on_burst().
+ * The bad cable: faults applied to the packets that one queue of an end receives. Private to the
+ * room; it knows no port. Start with faults_on_burst().
  */
 #ifndef PLX_NET_WIRE_FAULTS_H
 #define PLX_NET_WIRE_FAULTS_H
@@ -28,9 +28,10 @@ struct faults;
 /** Is any fault configured? */
 bool faults_wanted(const struct fault_options *options);
 
-/** @param end 0 or 1: equal seeds give different faults at the two ends.
+/** The faults of one queue. Queue 0 has the flood.
+ * @param end 0 or 1: equal seeds give different faults at the two ends, and at each queue
  * Returns: NULL if out of memory */
-struct faults *faults_create(const struct fault_options *options, uint32_t end);
+struct faults *faults_create(const struct fault_options *options, uint32_t end, uint32_t queue);
 
 /** Also frees the packets held back. */
 void faults_destroy(struct faults *faults);
@@ -40,12 +41,12 @@ void faults_destroy(struct faults *faults);
  *
  * @param packets [room] the first `n` have arrived; this takes ownership of packets held or dropped
  * Returns: packets to deliver, at most `room`; possibly some even if `n` is 0
- * Threads: the one that polls this end
+ * Threads: the one that polls this queue
  */
 uint16_t faults_on_burst(struct faults *faults, struct rte_mbuf **packets, uint16_t n,
 			 uint16_t room);
 
-/** Any thread; values may be a little old. */
-void faults_counters(const struct faults *faults, struct plx_net_wire_counters *out);
+/** Add to those of other queues. Any thread; values may be a little old. */
+void faults_add_counters(const struct faults *faults, struct plx_net_wire_counters *out);
 
 #endif

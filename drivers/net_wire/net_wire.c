@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The embedded link: two rings per link and, for each attached end, a net_ring port on them and, if
- * it has faults, an RX callback. It never touches a packet itself: faults.c does, on the polling
- * thread. Start with plx_net_wire_attach().
+ * The embedded link: a ring for each queue and direction and, for each attached end, a net_ring
+ * port on them and, if it has faults, an RX callback on each queue. It never touches a packet
+ * itself: faults.c does, on the polling thread. Start with plx_net_wire_attach().
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -16,16 +16,24 @@
 
 #include "args.h"
 
+/* The faults of a queue; NULL: none, and no callback. */
+struct bad_queue {
+	struct faults *faults;
+	const struct rte_eth_rxtx_callback *callback;
+};
+
 struct end {
 	bool attached;
 	uint16_t port_id;
 	char port_name[64];
-	struct faults *faults; /* NULL: none, and no callback */
-	const struct rte_eth_rxtx_callback *callback;
+	struct bad_queue bad[PLX_NET_WIRE_QUEUES_MAX];
 };
 
 struct link {
-	struct rte_ring *ring[2]; /* what end 0 and end 1 receive; NULL: no end is attached */
+	uint32_t queues; /* of both ends; 0: no end is attached */
+	/* what each end receives, by the queue of the other that sends it; NULL: no end is attached
+	 */
+	struct rte_ring *ring[2][PLX_NET_WIRE_QUEUES_MAX];
 	struct end end[2];
 };
 
@@ -45,12 +53,15 @@ on_rx(uint16_t port_id, uint16_t queue, struct rte_mbuf *packets[], uint16_t n, 
 
 /* Free at most the number at the beginning, because the other end may go on sending. */
 static void
-drop_undelivered(struct rte_ring *ring)
+drop_undelivered(struct link *link, uint32_t end)
 {
 	void *packet;
 
-	for (int i = 0; i < PLX_NET_WIRE_RING && rte_ring_dequeue(ring, &packet) == 0; i++)
-		rte_pktmbuf_free(packet);
+	for (uint32_t q = 0; q < link->queues; q++)
+		for (int i = 0; link->ring[end][q] != NULL && i < PLX_NET_WIRE_RING &&
+				rte_ring_dequeue(link->ring[end][q], &packet) == 0;
+		     i++)
+			rte_pktmbuf_free(packet);
 }
 
 /* Detaching the last end frees the rings, too. */
@@ -59,58 +70,84 @@ free_rings(struct link *link)
 {
 	if (link->end[0].attached || link->end[1].attached)
 		return;
-	for (int i = 0; i < 2; i++) {
-		if (link->ring[i] != NULL)
-			drop_undelivered(link->ring[i]);
-		rte_ring_free(link->ring[i]);
-		link->ring[i] = NULL;
+	for (uint32_t end = 0; end < 2; end++) {
+		drop_undelivered(link, end);
+		for (uint32_t q = 0; q < link->queues; q++) {
+			rte_ring_free(link->ring[end][q]);
+			link->ring[end][q] = NULL;
+		}
 	}
+	link->queues = 0;
 }
 
 static enum plx_status
-make_rings(struct link *link, uint32_t number, struct plx_why *why)
+make_ring(struct link *link, uint32_t number, uint32_t end, uint32_t queue, struct plx_why *why)
 {
 	char name[RTE_RING_NAMESIZE];
 
-	for (uint32_t i = 0; i < 2; i++) {
-		if (link->ring[i] != NULL)
-			continue;
-		snprintf(name, sizeof(name), "plx_wire%u_%u", number, i);
-		link->ring[i] = rte_ring_create(name, PLX_NET_WIRE_RING, (int)rte_socket_id(),
-						RING_F_SP_ENQ | RING_F_SC_DEQ);
-		if (link->ring[i] == NULL) {
-			plx_why_set(why,
-				    "net_wire%u: no ring of %d packets (%s); give the EAL more "
-				    "memory",
-				    number, PLX_NET_WIRE_RING, rte_strerror(rte_errno));
-			return PLX_NO_MEMORY;
-		}
+	snprintf(name, sizeof(name), "plx_wire%u_%u_%u", number, end, queue);
+	link->ring[end][queue] = rte_ring_create(name, PLX_NET_WIRE_RING, (int)rte_socket_id(),
+						 RING_F_SP_ENQ | RING_F_SC_DEQ);
+	if (link->ring[end][queue] != NULL)
+		return PLX_OK;
+	plx_why_set(why, "net_wire%u: no ring of %d packets (%s); give the EAL more memory", number,
+		    PLX_NET_WIRE_RING, rte_strerror(rte_errno));
+	return PLX_NO_MEMORY;
+}
+
+/* The rings of the first end that is attached are there for the second. */
+static enum plx_status
+make_rings(struct link *link, uint32_t number, uint32_t queues, struct plx_why *why)
+{
+	enum plx_status status = PLX_OK;
+
+	if (link->queues == queues)
+		return PLX_OK;
+	if (link->queues != 0) {
+		plx_why_set(why,
+			    "net_wire%u: its other end has queues for %u engines, and this one "
+			    "for %u; give both adapters the same number (`engines`)",
+			    number, link->queues, queues);
+		return PLX_INVALID;
 	}
-	return PLX_OK;
+	link->queues = queues;
+	for (uint32_t i = 0; i < 2 * queues && status == PLX_OK; i++)
+		status = make_ring(link, number, i % 2, i / 2, why);
+	return status;
 }
 
 static void
 remove_faults(struct end *end)
 {
-	if (end->callback != NULL) {
-		rte_eth_remove_rx_callback(end->port_id, 0, end->callback);
-		/* Polling has stopped, so it can be freed; it is const only for pollers. */
-		rte_free((void *)(uintptr_t)end->callback);
+	for (uint16_t q = 0; q < PLX_NET_WIRE_QUEUES_MAX; q++) {
+		struct bad_queue *bad = &end->bad[q];
+
+		if (bad->callback != NULL) {
+			rte_eth_remove_rx_callback(end->port_id, q, bad->callback);
+			/* Polling has stopped, so it can be freed; it is const only for pollers. */
+			rte_free((void *)(uintptr_t)bad->callback);
+		}
+		faults_destroy(bad->faults);
+		*bad = (struct bad_queue){NULL, NULL};
 	}
-	faults_destroy(end->faults);
-	end->callback = NULL;
-	end->faults = NULL;
 }
 
 static bool
-add_faults(struct end *end, const struct args *args)
+add_faults(struct end *end, const struct args *args, uint32_t queues)
 {
 	if (!faults_wanted(&args->faults))
 		return true;
-	end->faults = faults_create(&args->faults, args->end);
-	if (end->faults != NULL)
-		end->callback = rte_eth_add_rx_callback(end->port_id, 0, on_rx, end->faults);
-	return end->callback != NULL;
+	for (uint16_t q = 0; q < queues; q++) {
+		struct bad_queue *bad = &end->bad[q];
+
+		bad->faults = faults_create(&args->faults, args->end, q);
+		if (bad->faults != NULL)
+			bad->callback =
+				rte_eth_add_rx_callback(end->port_id, q, on_rx, bad->faults);
+		if (bad->callback == NULL)
+			return false;
+	}
+	return true;
 }
 
 static void
@@ -123,14 +160,17 @@ remove_port(struct end *end)
 static enum plx_status
 make_port(struct link *link, const struct args *args, struct plx_why *why)
 {
+	struct rte_ring *rx[PLX_NET_WIRE_QUEUES_MAX], *tx[PLX_NET_WIRE_QUEUES_MAX];
 	struct end *end = &link->end[args->end];
-	struct rte_ring *rx[1] = {link->ring[args->end]};
-	struct rte_ring *tx[1] = {link->ring[!args->end]};
 	char name[16];
 	int port_id;
 
+	for (uint32_t q = 0; q < link->queues; q++) {
+		rx[(q + args->shift) % link->queues] = link->ring[args->end][q];
+		tx[q] = link->ring[!args->end][q];
+	}
 	snprintf(name, sizeof(name), "wire%ue%u", args->link, args->end);
-	port_id = rte_eth_from_rings(name, rx, 1, tx, 1, rte_socket_id());
+	port_id = rte_eth_from_rings(name, rx, link->queues, tx, link->queues, rte_socket_id());
 	if (port_id < 0) {
 		plx_why_set(why, "net_wire%u: the port of end %u cannot be made (%s)", args->link,
 			    args->end, rte_strerror(rte_errno));
@@ -138,7 +178,7 @@ make_port(struct link *link, const struct args *args, struct plx_why *why)
 	}
 	end->port_id = (uint16_t)port_id;
 	snprintf(end->port_name, sizeof(end->port_name), "net_ring_%s", name);
-	if (add_faults(end, args))
+	if (add_faults(end, args, link->queues))
 		return PLX_OK;
 	remove_port(end);
 	plx_why_set(why, "net_wire%u: no memory for the faults of end %u; give the EAL more",
@@ -147,7 +187,7 @@ make_port(struct link *link, const struct args *args, struct plx_why *why)
 }
 
 static enum plx_status
-attach(const struct args *args, char *name, struct plx_why *why)
+attach(const struct args *args, uint32_t queues, char *name, struct plx_why *why)
 {
 	struct link *link = &links[args->link];
 	struct end *end = &link->end[args->end];
@@ -160,10 +200,10 @@ attach(const struct args *args, char *name, struct plx_why *why)
 			    args->link, args->end);
 		return PLX_BUSY;
 	}
-	status = make_rings(link, args->link, why);
+	status = make_rings(link, args->link, queues, why);
 	if (status == PLX_OK) {
 		/* Free packets that were sent while this end was detached. */
-		drop_undelivered(link->ring[args->end]);
+		drop_undelivered(link, args->end);
 		status = make_port(link, args, why);
 	}
 	end->attached = status == PLX_OK;
@@ -175,15 +215,20 @@ attach(const struct args *args, char *name, struct plx_why *why)
 }
 
 enum plx_status
-plx_net_wire_attach(const char *device, char *name, struct plx_why *why)
+plx_net_wire_attach(const char *device, uint32_t queues, char *name, struct plx_why *why)
 {
 	struct args args;
 	enum plx_status status = args_parse(device, &args, why);
 
+	if (status == PLX_OK && (queues == 0 || queues > PLX_NET_WIRE_QUEUES_MAX)) {
+		plx_why_set(why, "net_wire%u: %u pairs of queues; give 1 to %d", args.link, queues,
+			    PLX_NET_WIRE_QUEUES_MAX);
+		status = PLX_INVALID;
+	}
 	if (status != PLX_OK)
 		return status;
 	pthread_mutex_lock(&lock);
-	status = attach(&args, name, why);
+	status = attach(&args, queues, name, why);
 	pthread_mutex_unlock(&lock);
 	return status;
 }
@@ -200,7 +245,7 @@ plx_net_wire_detach(const char *device)
 	end = &links[args.link].end[args.end];
 	if (end->attached) {
 		remove_port(end);
-		drop_undelivered(links[args.link].ring[args.end]);
+		drop_undelivered(&links[args.link], args.end);
 		end->attached = false;
 		free_rings(&links[args.link]);
 	}
@@ -214,9 +259,10 @@ read_counters(const struct end *end, struct plx_net_wire_counters *out)
 	struct rte_eth_stats stats = {0};
 
 	*out = (struct plx_net_wire_counters){0};
-	if (end->faults != NULL)
-		faults_counters(end->faults, out);
-	else if (rte_eth_stats_get(end->port_id, &stats) == 0)
+	for (uint32_t q = 0; q < PLX_NET_WIRE_QUEUES_MAX; q++)
+		if (end->bad[q].faults != NULL)
+			faults_add_counters(end->bad[q].faults, out);
+	if (end->bad[0].faults == NULL && rte_eth_stats_get(end->port_id, &stats) == 0)
 		out->received = stats.ipackets;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The embedded link: two ports in one process, joined by two rings. It can inject faults: seeded
+ * The embedded link: two ports in one process, joined by rings. It can inject faults: seeded
  * loss, duplication, reordering, corruption, delay, pacing and ECN marks. Without faults there is
  * no callback, and it is as fast as net_ring. Start with plx_net_wire_attach(); docs/ports.md lists
  * the arguments.
@@ -12,8 +12,10 @@
 
 enum {
 	PLX_NET_WIRE_LINKS_MAX = 16,
-	PLX_NET_WIRE_RING = 2048,     /* slots per direction; one of them stays free */
-	PLX_NET_WIRE_HOLD_MAX = 4096, /* packets held back by delay, pacing, or a full burst */
+	PLX_NET_WIRE_QUEUES_MAX = 16, /* pairs of RX and TX queues of each end */
+	PLX_NET_WIRE_RING = 2048,     /* slots per queue and direction; one of them stays free */
+	PLX_NET_WIRE_HOLD_MAX = 4096, /* packets of a queue held back by delay, pacing, or a full
+					 burst */
 	PLX_NET_WIRE_DEPTH_MAX = 256, /* maximum of depth= */
 };
 
@@ -22,13 +24,15 @@ enum {
  * that this end receives. P is a probability, 0 .. 1; defaults are in parentheses.
  *
  * - end=0|1           which end
+ * - shift=N           what the peer sends on queue q arrives on queue q + N, modulo their number
+ * (0)
  * - seed=N            seed of all faults of this end (1)
  * - loss=P            drop
  * - duplicate=P       deliver twice
  * - corrupt=P         flip one bit after the Ethernet header
  * - reorder=P,depth=N hold back until up to N (8) later packets arrived, or none for 50 us
  * - delay_us=N        delay every packet [us]
- * - rate_mbps=N       pace to this rate
+ * - rate_mbps=N       pace each queue to this rate
  * - mark=P            change ECT to CE
  * - flood=N           add N hostile datagrams per second for queue pair 1, after the first packet
  */
@@ -39,13 +43,14 @@ enum {
  *
  * @param device "net_wireN,end=0" or "net_wireN,end=0,loss=0.001"; N below
  *               PLX_NET_WIRE_LINKS_MAX
+ * @param queues pairs of RX and TX queues, 1 to PLX_NET_WIRE_QUEUES_MAX; both ends have as many
  * @param name   [64] out: the DPDK name of the port of this end
- * Errors (each with a sentence): INVALID (an argument: which, its value, its range); BUSY (this end
- * is already attached); NO_MEMORY
+ * Errors (each with a sentence): INVALID (an argument: which, its value, its range; the other
+ * end has another number of queues); BUSY (this end is already attached); NO_MEMORY
  * Threads: any
  * Tests:   tests/unit/net_wire/args.c, tests/unit/net_wire/link.c, tests/unit/net_wire/faults.c
  */
-enum plx_status plx_net_wire_attach(const char *device, char *name,
+enum plx_status plx_net_wire_attach(const char *device, uint32_t queues, char *name,
 				    struct plx_why *why) PLX_MUST_CHECK;
 
 /**

@@ -151,7 +151,7 @@ make_device_alone(struct host_adapter *adapter, struct plx_why *why)
 	enum plx_status status;
 
 	if (plx_net_wire_is(device)) {
-		status = plx_net_wire_attach(device, attached, why);
+		status = plx_net_wire_attach(device, adapter->engines, attached, why);
 		if (status != PLX_OK)
 			return status;
 		adapter->wire_attached = true;

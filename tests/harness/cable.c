@@ -10,14 +10,18 @@ void
 cable_open_end(struct cable *cable, int number, int end, const char *faults,
 	       struct rte_mempool *pool)
 {
+	uint32_t queues = cable->queues ? cable->queues : 1;
+	struct plx_ethdev_config config;
 	struct plx_why why = {""};
 	char name[64];
 
 	snprintf(cable->device[end], sizeof(cable->device[end]), "net_wire%d,end=%d%s", number, end,
 		 faults);
-	if (plx_net_wire_attach(cable->device[end], name, &why) != PLX_OK)
+	if (plx_net_wire_attach(cable->device[end], queues, name, &why) != PLX_OK)
 		fail_msg("%s", why.text);
-	cable->dev[end] = device_open(device_config(name, pool, 4200, 0));
+	config = device_config(name, pool, 4200, 0);
+	config.queues = (uint16_t)queues;
+	cable->dev[end] = device_open(config);
 	cable->port[end] = plx_ethdev_queue(cable->dev[end], 0);
 }
 

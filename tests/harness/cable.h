@@ -10,9 +10,10 @@
 #include "plx_net_wire.h"
 
 struct cable {
+	uint32_t queues;     /* pairs of each end; 0: 1 */
 	char device[2][128]; /* in the format of plx_net_wire_attach() */
 	struct plx_ethdev *dev[2];
-	struct plx_port *port[2];
+	struct plx_port *port[2]; /* of queue 0 */
 };
 
 /** Attach and open link `number`; the faults are those of what end 1 receives.

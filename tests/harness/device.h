@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Opens devices of drivers/ethdev with one queue for a test, and asserts that this succeeds. Start
+ * Opens devices of drivers/ethdev for a test, and asserts that this succeeds. Start
  * with device_open().
  */
 #ifndef PLX_TEST_DEVICE_H

@@ -105,6 +105,7 @@ each_mistake_has_its_sentence(void **state)
 		{"net_wire3,end=0,rate_mbps=1000001", "rate_mbps=1000001", "0 to 1000000"},
 		{"net_wire3,end=0,seed=18446744073709551616", "seed=18446744073709551616",
 		 "0 to 18446744073709551615"},
+		{"net_wire3,end=0,shift=16", "shift=16", "0 to 15"},
 		{"net_wire3,end=0,seed=+1", "seed=+1", "0 to 18446744073709551615"},
 	};
 	char name[64] = "untouched";
@@ -115,11 +116,13 @@ each_mistake_has_its_sentence(void **state)
 		struct plx_net_wire_counters counters;
 
 		/* No EAL runs in this test: the arguments are looked at before anything else. */
-		assert_int_equal(plx_net_wire_attach(mistakes[i].device, name, &why), PLX_INVALID);
+		assert_int_equal(plx_net_wire_attach(mistakes[i].device, 1, name, &why),
+				 PLX_INVALID);
 		lab_says(&why, mistakes[i].part);
 		lab_says(&why, mistakes[i].other);
 		assert_string_equal(name, "untouched");
-		assert_int_equal(plx_net_wire_attach(mistakes[i].device, name, NULL), PLX_INVALID);
+		assert_int_equal(plx_net_wire_attach(mistakes[i].device, 1, name, NULL),
+				 PLX_INVALID);
 		assert_false(plx_net_wire_counters(mistakes[i].device, &counters));
 		plx_net_wire_detach(mistakes[i].device);
 	}

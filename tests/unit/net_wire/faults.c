@@ -63,7 +63,7 @@ receive_rest(struct cable *cable, struct delivery *out)
 static void
 run(const char *faults, struct delivery *out)
 {
-	struct cable cable;
+	struct cable cable = {0};
 
 	out->count = 0;
 	cable_open(&cable, 0, faults, pool);
@@ -243,7 +243,7 @@ another_fault_loses_the_same_packets(void **state)
 static void
 a_packet_that_waits_comes_out_although_nothing_follows(void **state)
 {
-	struct cable cable;
+	struct cable cable = {0};
 
 	(void)state;
 	cable_open(&cable, 0, ",reorder=1,depth=256", pool);
@@ -257,7 +257,7 @@ a_packet_that_waits_comes_out_although_nothing_follows(void **state)
 static void
 no_burst_is_longer_than_asked_for(void **state)
 {
-	struct cable cable;
+	struct cable cable = {0};
 	struct rte_mbuf *packets[8];
 	uint32_t came = 0;
 	uint16_t n;
@@ -290,7 +290,7 @@ us_since(uint64_t begin)
 static void
 delay_delays_each_packet(void **state)
 {
-	struct cable cable;
+	struct cable cable = {0};
 
 	(void)state;
 	cable_open(&cable, 0, ",delay_us=3000", pool);
@@ -311,7 +311,7 @@ delay_delays_each_packet(void **state)
 static void
 pacing_keeps_to_the_rate(void **state)
 {
-	struct cable cable;
+	struct cable cable = {0};
 	uint64_t begin;
 
 	(void)state;
@@ -334,7 +334,7 @@ pacing_keeps_to_the_rate(void **state)
 static void
 what_is_held_has_a_limit_and_the_rest_is_counted(void **state)
 {
-	struct cable cable;
+	struct cable cable = {0};
 	struct plx_net_wire_counters counters;
 
 	(void)state;
@@ -367,7 +367,7 @@ static void
 the_ends_may_be_polled_by_different_threads(void **state)
 {
 	static uint8_t times[PACKETS];
-	struct cable cable;
+	struct cable cable = {0};
 	pthread_t sender;
 
 	(void)state;

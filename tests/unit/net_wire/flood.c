@@ -101,7 +101,7 @@ watch(struct cable *cable, uint32_t ms)
 static void
 it_begins_when_it_knows_whom_to_attack(void **state)
 {
-	struct cable cable;
+	struct cable cable = {0};
 	struct tally tally;
 
 	(void)state;

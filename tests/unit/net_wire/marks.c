@@ -105,7 +105,7 @@ check_mark(struct cable *cable, int version, uint32_t tags, uint8_t ecn)
 static void
 only_ect_is_marked_and_the_checksum_follows(void **state)
 {
-	struct cable cable;
+	struct cable cable = {0};
 
 	(void)state;
 	cable_open(&cable, 0, ",mark=1", pool);
@@ -122,7 +122,7 @@ only_ect_is_marked_and_the_checksum_follows(void **state)
 static void
 the_checksum_follows_from_any_value(void **state)
 {
-	struct cable cable;
+	struct cable cable = {0};
 
 	(void)state;
 	cable_open(&cable, 0, ",mark=1", pool);
@@ -146,7 +146,7 @@ the_checksum_follows_from_any_value(void **state)
 static void
 what_is_not_ip_is_not_marked(void **state)
 {
-	struct cable cable;
+	struct cable cable = {0};
 	static const uint16_t lengths[] = {14, 15, 33, 60, 64};
 
 	(void)state;
@@ -169,7 +169,7 @@ what_is_not_ip_is_not_marked(void **state)
 static void
 marks_come_as_often_as_asked(void **state)
 {
-	struct cable cable;
+	struct cable cable = {0};
 	uint32_t marked = 0;
 
 	(void)state;
@@ -188,7 +188,7 @@ marks_come_as_often_as_asked(void **state)
 static void
 one_bit_behind_the_ethernet_header_is_flipped(void **state)
 {
-	struct cable cable;
+	struct cable cable = {0};
 	uint8_t flipped[BYTES] = {0};
 	uint32_t bytes_reached = 0;
 
@@ -218,7 +218,7 @@ one_bit_behind_the_ethernet_header_is_flipped(void **state)
 static void
 a_packet_without_a_body_is_left_alone(void **state)
 {
-	struct cable cable;
+	struct cable cable = {0};
 	struct rte_mbuf *packet = ip_frame(4, 0, 0);
 
 	(void)state;
@@ -232,7 +232,7 @@ a_packet_without_a_body_is_left_alone(void **state)
 static void
 a_shared_packet_is_copied_before_it_is_damaged(void **state)
 {
-	struct cable cable;
+	struct cable cable = {0};
 	struct rte_mbuf *packet = ip_frame(4, 0, 0);
 	struct rte_mbuf *clone = rte_pktmbuf_clone(packet, pool);
 	struct rte_mbuf *got;
@@ -258,7 +258,7 @@ a_shared_packet_is_copied_before_it_is_damaged(void **state)
 static void
 an_external_buffer_is_copied_before_it_is_damaged(void **state)
 {
-	struct cable cable;
+	struct cable cable = {0};
 	struct rte_mbuf *sent;
 	struct rte_mbuf *got;
 	struct rte_mbuf *keep;
@@ -293,7 +293,7 @@ static void
 a_fault_for_which_there_is_no_buffer_is_left_out_and_counted(void **state)
 {
 	static struct rte_mbuf *all[LAB_BUFFERS];
-	struct cable cable;
+	struct cable cable = {0};
 	struct rte_mbuf *packet = ip_frame(4, 0, 2);
 	struct rte_mbuf *got;
 	struct plx_net_wire_counters counters;

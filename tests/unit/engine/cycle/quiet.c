@@ -55,7 +55,7 @@ open_wire(const char *device, struct rte_mempool *pool)
 	struct plx_why why = {""};
 	char name[64];
 
-	PLX_ASSERT(plx_net_wire_attach(device, name, &why) == PLX_OK);
+	PLX_ASSERT(plx_net_wire_attach(device, 1, name, &why) == PLX_OK);
 	return open_device(name, pool);
 }
 
