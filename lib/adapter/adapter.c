@@ -48,6 +48,7 @@ fill_info(struct host_adapter *adapter)
 	info->path_mtu = adapter->path_mtu;
 	info->vlan = adapter->options.vlan;
 	info->hugepages = eal_has_hugepages();
+	info->engines = adapter->engines;
 	info->mode = adapter->options.mode;
 	info->idle = adapter->options.idle;
 	info->addresses = adapter->options.addresses;
@@ -170,12 +171,14 @@ plx_host_adapter_query(const struct host_adapter *adapter, struct plx_adapter_in
 }
 
 uint32_t
-plx_host_adapter_run(struct host_adapter *adapter)
+plx_host_adapter_run(struct host_adapter *adapter, uint32_t engine)
 {
 	uint32_t done = 0;
 
 	if (!adapter->inline_mode)
 		return 0;
+	if (engine != 0)
+		return plx_engine_poll(adapter->engine[engine - 1], plx_clock_ns());
 	for (uint32_t i = 0; i < adapter->engines; i++)
 		done += plx_engine_poll(adapter->engine[i], plx_clock_ns());
 	return done;

@@ -42,8 +42,9 @@ struct host_adapter {
 	/* serializes changes of the key table (except the end of a region's life) and of `qps`;
 	 * never held while waiting for an engine */
 	pthread_mutex_t lock;
-	struct plx_list qps;   /* struct host_qp */
-	atomic_uint next_port; /* for connectors that did not choose one */
+	struct plx_list qps;            /* struct host_qp */
+	uint32_t load[PLX_ENGINES_MAX]; /* queue pairs of each engine; under `lock` */
+	atomic_uint next_port;          /* for connectors that did not choose one */
 
 	uint32_t path_mtu;
 	struct plx_adapter_options options;
@@ -77,8 +78,9 @@ enum plx_status plx_host_adapter_open(const char *name, const struct plx_adapter
 enum plx_status plx_host_adapter_close(struct host_adapter *adapter) PLX_MUST_CHECK;
 /** As plx_adapter_query(). Threads: any */
 void plx_host_adapter_query(const struct host_adapter *adapter, struct plx_adapter_info *out);
-/** As plx_adapter_poll(). Hot. */
-uint32_t plx_host_adapter_run(struct host_adapter *adapter);
+/** As plx_adapter_poll(). Hot.
+ * @param engine 1 .. engines: that one alone; 0: all */
+uint32_t plx_host_adapter_run(struct host_adapter *adapter, uint32_t engine);
 
 /**
  * Map registered memory for the device, if the device needs that: a physical device behind an IOMMU
@@ -100,7 +102,7 @@ void plx_mem_share(void);
 /** Is the memory of that serial number still allocated? */
 bool plx_mem_is_alive(uint64_t serial);
 
-/** The engine of an adapter's queues. All queues of a queue pair must be on one engine. */
+/** The engine that speaks for the port: it has the neighbours and the communication manager. */
 static inline struct plx_engine *
 plx_host_home(struct host_adapter *adapter)
 {

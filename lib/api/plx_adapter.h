@@ -156,6 +156,7 @@ struct plx_adapter_info {
 	uint32_t vlan; /* 0: none */
 	bool hugepages;
 	bool link_up;
+	uint32_t engines;
 	bool tx_lost_on_exit; /* e.g. memif: the exit of the process loses packets not read yet */
 	enum plx_mode mode;
 	enum plx_idle idle; /* as in the options; a shared worker uses its first adapter's */

@@ -99,12 +99,17 @@ PLX_API enum plx_status plx_mw_destroy(struct plx_mw *mw) PLX_MUST_CHECK;
 /* ---- completion queues ---- */
 
 struct plx_cq_options {
-	uint32_t depth;   /* 1 .. plx_adapter_info.cq_depth */
-	bool strict;      /* overrun at `depth`, as hardware does; else the queue grows */
+	uint32_t depth;  /* 1 .. plx_adapter_info.cq_depth */
+	bool strict;     /* overrun at `depth`, as hardware does; else the queue grows */
+	uint32_t engine; /* 1 .. plx_adapter_info.engines: the one that serves it, pinned; 0: any */
 	uint64_t context; /* in events */
 };
 
-/** Create a completion queue. Errors: INVALID (depth), NO_MEMORY */
+/**
+ * Create a completion queue. One engine serves it and all its queue pairs: the pinned one, else one
+ * that is chosen when a queue pair first uses it.
+ * Errors: INVALID (depth, engine), NO_MEMORY
+ */
 PLX_API enum plx_status plx_cq_create(struct plx_adapter *adapter,
 				      const struct plx_cq_options *options,
 				      struct plx_cq **cq) PLX_MUST_CHECK;
@@ -113,7 +118,8 @@ PLX_API enum plx_status plx_cq_create(struct plx_adapter *adapter,
 PLX_API enum plx_status plx_cq_destroy(struct plx_cq *cq) PLX_MUST_CHECK;
 
 /**
- * Fetch completions. In inline mode, poll the adapter first if there are none.
+ * Fetch completions. In inline mode, poll the adapter first if there are none; of a queue that is
+ * pinned to an engine, that engine alone.
  * Returns: the number fetched, at most `n`. Threads: any, several at once.
  */
 PLX_API uint32_t plx_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n);
@@ -193,10 +199,11 @@ struct plx_srq_options {
 	uint32_t sges;
 	uint32_t threshold; /* 0: none */
 	uint32_t depth_max; /* limit of plx_srq_resize(); 0: depth */
+	uint32_t engine;    /* as plx_cq_options.engine */
 	uint64_t context;
 };
 
-/** Create a shared receive queue. Errors: INVALID (depth, SGEs, threshold), NO_MEMORY */
+/** Create a shared receive queue. Errors: INVALID (depth, SGEs, threshold, engine), NO_MEMORY */
 PLX_API enum plx_status plx_srq_create(struct plx_adapter *adapter,
 				       const struct plx_srq_options *options,
 				       struct plx_srq **srq) PLX_MUST_CHECK;
@@ -230,8 +237,8 @@ struct plx_qp_options {
 };
 
 /**
- * Create a queue pair, in RESET. Errors (each with a sentence): INVALID (queues of another adapter,
- * a limit), FULL, NO_MEMORY, TIMEOUT (the engine does not run)
+ * Create a queue pair, in RESET. Errors (each with a sentence): INVALID (queues of another adapter
+ * or of different engines, a limit), FULL, NO_MEMORY, TIMEOUT (the engine does not run)
  */
 PLX_API enum plx_status plx_qp_create(struct plx_pd *pd, const struct plx_qp_options *options,
 				      struct plx_qp **qp, struct plx_why *why) PLX_MUST_CHECK;
@@ -304,7 +311,8 @@ struct plx_qp_info {
 	uint32_t qpn, peer_qpn;
 	uint32_t sq_used, sq_depth; /* requests that still occupy a slot */
 	uint32_t path_mtu;
-	bool flushed; /* in ERROR, and nothing is left to flush */
+	uint32_t engine; /* that serves it, 1 .. plx_adapter_info.engines */
+	bool flushed;    /* in ERROR, and nothing is left to flush */
 };
 
 /** Report the state, queue pair numbers and used slots. Errors: TIMEOUT (the engine does not run)

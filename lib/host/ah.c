@@ -5,8 +5,13 @@
  * Start with host_ah_create().
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "host.h"
+
+_Static_assert((int)PLX_ENGINES_MAX == (int)PLX_IPC_ENGINES_MAX &&
+		       (int)PLX_ENGINES_MAX == (int)AH_ENGINES_MAX,
+	       "a handle has a number at each engine");
 
 enum {
 	DSCP_MAX = 63,
@@ -66,7 +71,41 @@ explain(const struct host_adapter *adapter, const struct plx_ah_options *options
 			    adapter->info.name, plx_status_text(status));
 }
 
-/* Create the handle, with a hold on the domain. */
+/* Give it back at all engines that have it; a call after TIMEOUT goes on where that stopped. */
+static enum plx_status
+destroy_everywhere(struct host_adapter *adapter, struct host_ah *ah)
+{
+	enum plx_status status = PLX_OK;
+
+	while (ah->engines > 0 && status == PLX_OK) {
+		uint32_t last = ah->engines - 1;
+
+		status = plx_ah_back_destroy(adapter->engine[last], ah->number[last]);
+		if (status == PLX_OK)
+			ah->engines = last;
+	}
+	return status;
+}
+
+/* Any engine may have a queue pair that sends with it. */
+static enum plx_status
+create_everywhere(struct host_adapter *adapter, struct host_ah *ah,
+		  const struct plx_engine_path *path)
+{
+	enum plx_status status = PLX_OK;
+
+	while (ah->engines < adapter->engines && status == PLX_OK) {
+		uint32_t next = ah->engines;
+
+		status = plx_ah_back_create(adapter->engine[next], ah->domain, path,
+					    &ah->number[next]);
+		if (status == PLX_OK)
+			ah->engines = next + 1;
+	}
+	return status;
+}
+
+/* Create the handle, with a hold on the domain. On errors the caller destroys it. */
 static enum plx_status
 create(struct host_adapter *adapter, struct host_ah *ah, const struct plx_ah_options *options)
 {
@@ -80,17 +119,12 @@ create(struct host_adapter *adapter, struct host_ah *ah, const struct plx_ah_opt
 
 	pthread_mutex_lock(&adapter->lock);
 	status = plx_domain_hold(adapter->mem, ah->domain);
-	pthread_mutex_unlock(&adapter->lock);
-	if (status != PLX_OK)
-		return status;
-	status = plx_ah_back_create(plx_host_home(adapter), ah->domain, &path, &ah->number);
-	pthread_mutex_lock(&adapter->lock);
-	if (status == PLX_OK)
+	if (status == PLX_OK) {
+		ah->held = true;
 		adapter->count.ahs++;
-	else
-		plx_domain_unhold(adapter->mem, ah->domain);
+	}
 	pthread_mutex_unlock(&adapter->lock);
-	return status;
+	return status == PLX_OK ? create_everywhere(adapter, ah, &path) : status;
 }
 
 HOST_FN(host_ah_create)
@@ -110,22 +144,22 @@ HOST_FN(host_ah_create)
 		return PLX_NO_MEMORY;
 	ah->domain = pd->domain;
 	status = host_enter(seat, &ah->object, HOST_AH, why);
-	if (status == PLX_OK) {
-		status = create(seat->adapter, ah, &request->options);
-		if (status != PLX_OK) {
-			explain(seat->adapter, &request->options, status, why);
-			host_leave(seat, &ah->object);
-		}
-	}
 	if (status != PLX_OK) {
 		free(ah);
 		return status;
 	}
+	status = create(seat->adapter, ah, &request->options);
+	if (status != PLX_OK) {
+		explain(seat->adapter, &request->options, status, why);
+		/* If an engine has stopped meanwhile, it stays until the seat ends. */
+		(void)host_ah_destroy(seat, &ah->object);
+		return status;
+	}
 	*made = (struct plx_ipc_ah_created){
 		.object = {ah->object.number},
-		.number = ah->number,
 		.domain = ah->domain.id,
 	};
+	memcpy(made->number, ah->number, sizeof(made->number));
 	return PLX_OK;
 }
 
@@ -134,14 +168,16 @@ host_ah_destroy(struct host_seat *seat, struct host_object *object)
 {
 	struct host_ah *ah = (struct host_ah *)object;
 	struct host_adapter *adapter = seat->adapter;
-	enum plx_status status = plx_ah_back_destroy(plx_host_home(adapter), ah->number);
+	enum plx_status status = destroy_everywhere(adapter, ah);
 
 	if (status != PLX_OK)
 		return status;
-	pthread_mutex_lock(&adapter->lock);
-	plx_domain_unhold(adapter->mem, ah->domain);
-	adapter->count.ahs--;
-	pthread_mutex_unlock(&adapter->lock);
+	if (ah->held) {
+		pthread_mutex_lock(&adapter->lock);
+		plx_domain_unhold(adapter->mem, ah->domain);
+		adapter->count.ahs--;
+		pthread_mutex_unlock(&adapter->lock);
+	}
 	host_leave(seat, object);
 	free(ah);
 	return PLX_OK;

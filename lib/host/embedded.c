@@ -40,22 +40,23 @@ find_inline(struct plx_seat *seat, struct plx_object object, struct plx_seat_inl
 	const struct host_queue_pair *qp = host_find(own, object, HOST_QP);
 	const struct host_srq *srq = host_find(own, object, HOST_SRQ);
 
-	*out = (struct plx_seat_inline){.engine = plx_host_home(own->adapter)};
+	*out = (struct plx_seat_inline){NULL, NULL, NULL, NULL};
 	if (!own->adapter->inline_mode)
 		return;
 	if (srq != NULL)
 		out->rq = plx_srq_back_inline(srq->back);
 	if (qp == NULL)
 		return;
+	out->engine = own->adapter->engine[qp->engine];
 	out->qp = qp->listed.back;
 	out->sq = qp->made.sq;
 	out->rq = qp->made.rq;
 }
 
 static uint32_t
-run(struct plx_seat *seat)
+run(struct plx_seat *seat, uint32_t engine)
 {
-	return plx_host_adapter_run(seat_of(seat)->adapter);
+	return plx_host_adapter_run(seat_of(seat)->adapter, engine);
 }
 
 static enum plx_status

@@ -118,27 +118,38 @@ struct host_mw {
 	uint64_t token;
 };
 
+/* Which engine serves a queue; of an adapter with one engine, that. Under the adapter's lock. */
+struct host_placement {
+	uint32_t engine;
+	bool placed; /* false: a queue pair has not used it yet, and may take it elsewhere */
+};
+
 struct host_cq {
 	struct host_object object; /* first */
 	struct engine_cq *back;
+	struct host_placement placement;
 };
 
 struct host_srq {
 	struct host_object object; /* first */
 	struct engine_srq *back;
+	struct host_placement placement;
 };
 
 struct host_queue_pair {
 	struct host_object object; /* first */
 	struct host_qp listed;
 	struct plx_domain domain;
+	uint32_t engine;
 	struct qp_back_made made;
 };
 
 struct host_ah {
 	struct host_object object; /* first */
 	struct plx_domain domain;
-	uint32_t number;
+	bool held;        /* the domain is */
+	uint32_t engines; /* the first ones, which have it */
+	uint32_t number[PLX_ENGINES_MAX];
 };
 
 struct host_channel {
@@ -155,6 +166,30 @@ struct host_connector {
 	struct host_object object; /* first */
 	struct engine_connector *back;
 };
+
+/* ---- which engine: placement.c ---- */
+
+/* The queues of a queue pair; `srq` NULL: its own receive queue. */
+struct host_queues {
+	struct host_cq *send_cq, *recv_cq;
+	struct host_srq *srq;
+};
+
+/* Where a new queue begins. @param pin 1 .. engines; 0: it is placed later
+ * Errors:  INVALID (no such engine) */
+enum plx_status host_placement_begin(const struct host_adapter *adapter, uint32_t pin,
+				     struct host_placement *out) PLX_MUST_CHECK;
+/* Place a queue, if it has no place yet, because its engine has to do something. */
+void host_place_cq(struct host_seat *seat, struct host_cq *cq);
+void host_place_srq(struct host_seat *seat, struct host_srq *srq);
+/* Does an engine know the queue? */
+bool host_cq_is_placed(struct host_seat *seat, const struct host_cq *cq, uint32_t *engine);
+/* Bring the queues of a new queue pair to one engine, and count the queue pair there.
+ * Errors:  INVALID (some were used at different ones: with a sentence) */
+enum plx_status host_place_qp(struct host_seat *seat, const struct host_queues *queues,
+			      uint32_t *engine, struct plx_why *why) PLX_MUST_CHECK;
+/* A queue pair has gone, or was never made. */
+void host_displace_qp(struct host_seat *seat, uint32_t engine);
 
 /* ---- the operations ----
  *

@@ -46,12 +46,11 @@ or_default(uint32_t value, uint32_t usual)
 /* Errors: NO_KEY (an object that is not the seat's) */
 static enum plx_status
 fill_config(struct host_seat *seat, const struct plx_ipc_qp_create *request,
-	    struct qp_back_config *config)
+	    const struct host_queues *queues, struct qp_back_config *config)
 {
 	const struct host_pd *pd = host_find(seat, request->pd, HOST_PD);
-	const struct host_cq *send_cq = host_find(seat, request->send_cq, HOST_CQ);
-	const struct host_cq *recv_cq = host_find(seat, request->recv_cq, HOST_CQ);
-	const struct host_srq *srq = host_find(seat, request->srq, HOST_SRQ);
+	const struct host_cq *send_cq = queues->send_cq, *recv_cq = queues->recv_cq;
+	const struct host_srq *srq = queues->srq;
 
 	if (pd == NULL || send_cq == NULL || recv_cq == NULL ||
 	    (request->srq.v != 0 && srq == NULL))
@@ -79,7 +78,7 @@ fill_config(struct host_seat *seat, const struct plx_ipc_qp_create *request,
 
 /* Hold the domain before the queue pair exists, and list it once it does. */
 static enum plx_status
-create(struct host_seat *seat, const struct qp_back_config *config, struct host_queue_pair *qp)
+create_held(struct host_seat *seat, const struct qp_back_config *config, struct host_queue_pair *qp)
 {
 	struct host_adapter *adapter = seat->adapter;
 	enum plx_status status;
@@ -119,6 +118,22 @@ explain(const struct host_adapter *adapter, enum plx_status status, struct plx_w
 			    plx_status_text(status));
 }
 
+static enum plx_status
+create(struct host_seat *seat, const struct host_queues *queues,
+       const struct qp_back_config *config, struct host_queue_pair *qp, struct plx_why *why)
+{
+	enum plx_status status = host_place_qp(seat, queues, &qp->engine, why);
+
+	if (status != PLX_OK)
+		return status;
+	status = create_held(seat, config, qp);
+	if (status != PLX_OK) {
+		host_displace_qp(seat, qp->engine);
+		explain(seat->adapter, status, why);
+	}
+	return status;
+}
+
 static void
 tell(const struct host_seat *seat, const struct host_queue_pair *qp,
      struct plx_ipc_qp_created *reply)
@@ -131,6 +146,7 @@ tell(const struct host_seat *seat, const struct host_queue_pair *qp,
 		.qpn = made->qpn,
 		.first_psn = made->first_psn.v,
 		.slot = made->slot,
+		.engine = qp->engine,
 		.domain = made->domain.id,
 		.sq_depth = made->caps.sq_depth,
 		.sq_sges = made->caps.sq_sges,
@@ -146,13 +162,18 @@ tell(const struct host_seat *seat, const struct host_queue_pair *qp,
 HOST_FN(host_qp_create)
 {
 	const struct plx_ipc_qp_create *request = arg;
+	const struct host_queues queues = {
+		.send_cq = host_find(seat, request->send_cq, HOST_CQ),
+		.recv_cq = host_find(seat, request->recv_cq, HOST_CQ),
+		.srq = host_find(seat, request->srq, HOST_SRQ),
+	};
 	struct host_adapter *adapter = seat->adapter;
 	enum plx_status status = check_limits(adapter, request, why);
 	struct qp_back_config config;
 	struct host_queue_pair *qp;
 
 	if (status == PLX_OK)
-		status = fill_config(seat, request, &config);
+		status = fill_config(seat, request, &queues, &config);
 	if (status != PLX_OK)
 		return status;
 	qp = calloc(1, sizeof(*qp));
@@ -161,11 +182,9 @@ HOST_FN(host_qp_create)
 	plx_list_init(&qp->listed.link);
 	status = host_enter(seat, &qp->object, HOST_QP, why);
 	if (status == PLX_OK) {
-		status = create(seat, &config, qp);
-		if (status != PLX_OK) {
-			explain(adapter, status, why);
+		status = create(seat, &queues, &config, qp, why);
+		if (status != PLX_OK)
 			host_leave(seat, &qp->object);
-		}
 	}
 	if (status != PLX_OK) {
 		free(qp);
@@ -197,6 +216,7 @@ host_qp_destroy(struct host_seat *seat, struct host_object *object)
 	if (status != PLX_OK)
 		return status;
 	adapter->count.qps--;
+	host_displace_qp(seat, qp->engine);
 	host_leave(seat, object);
 	free(qp);
 	return PLX_OK;
@@ -313,6 +333,7 @@ HOST_FN(host_qp_query)
 		.sq_used = view.sq_posted - view.sq_consumed,
 		.sq_depth = view.sq_depth,
 		.path_mtu = view.mtu,
+		.engine = qp->engine + 1,
 		.flushed = view.flushed,
 	};
 	return PLX_OK;

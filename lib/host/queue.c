@@ -21,7 +21,9 @@ HOST_FN(host_cq_create)
 
 	(void)why;
 	if (cq != NULL)
-		status = plx_cq_back_create(seat->back[0], &config, &cq->back);
+		status = host_placement_begin(seat->adapter, request->engine, &cq->placement);
+	if (status == PLX_OK)
+		status = plx_cq_back_create(seat->back[cq->placement.engine], &config, &cq->back);
 	if (status == PLX_OK) {
 		status = host_enter(seat, &cq->object, HOST_CQ, why);
 		if (status != PLX_OK)
@@ -58,7 +60,11 @@ HOST_FN(host_cq_resize)
 
 	(void)reply;
 	(void)why;
-	return cq != NULL ? plx_cq_back_resize(cq->back, request->depth) : PLX_NO_KEY;
+	if (cq == NULL)
+		return PLX_NO_KEY;
+	/* Its engine does it. */
+	host_place_cq(seat, cq);
+	return plx_cq_back_resize(cq->back, request->depth);
 }
 
 HOST_FN(host_srq_create)
@@ -81,7 +87,10 @@ HOST_FN(host_srq_create)
 		return PLX_INVALID;
 	srq = calloc(1, sizeof(*srq));
 	if (srq != NULL)
-		status = plx_srq_back_create(seat->back[0], &config, &srq->back);
+		status = host_placement_begin(seat->adapter, request->engine, &srq->placement);
+	if (status == PLX_OK)
+		status =
+			plx_srq_back_create(seat->back[srq->placement.engine], &config, &srq->back);
 	if (status == PLX_OK) {
 		status = host_enter(seat, &srq->object, HOST_SRQ, why);
 		if (status != PLX_OK)
@@ -120,5 +129,8 @@ HOST_FN(host_srq_arm)
 
 	(void)reply;
 	(void)why;
-	return srq != NULL ? plx_srq_back_arm(srq->back, request->threshold) : PLX_NO_KEY;
+	if (srq == NULL)
+		return PLX_NO_KEY;
+	host_place_srq(seat, srq);
+	return plx_srq_back_arm(srq->back, request->threshold);
 }

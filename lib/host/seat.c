@@ -174,9 +174,15 @@ HOST_FN(host_barrier)
 {
 	const struct plx_ipc_object *request = arg;
 
+	const struct host_cq *cq = host_find(seat, request->object, HOST_CQ);
+	uint32_t engine;
+
 	(void)reply;
 	(void)why;
-	if (host_find(seat, request->object, HOST_CQ) == NULL)
+	if (cq == NULL)
 		return PLX_NO_KEY;
-	return plx_seat_back_barrier(seat->back[0]);
+	/* The command by which an engine gets to know it will be a barrier. */
+	if (!host_cq_is_placed(seat, cq, &engine))
+		return PLX_OK;
+	return plx_seat_back_barrier(seat->back[engine]);
 }

@@ -280,9 +280,10 @@ find_inline(struct plx_seat *seat, struct plx_object object, struct plx_seat_inl
 }
 
 static uint32_t
-run(struct plx_seat *seat)
+run(struct plx_seat *seat, uint32_t engine)
 {
 	(void)seat;
+	(void)engine;
 	return 0;
 }
 

@@ -39,8 +39,9 @@ struct plx_seat_ops {
 	/* Of a queue pair or a shared receive queue. */
 	void (*find_inline)(struct plx_seat *seat, struct plx_object object,
 			    struct plx_seat_inline *out);
-	/* Inline mode: run one duty cycle of the adapter. Returns: the work done */
-	uint32_t (*run)(struct plx_seat *seat);
+	/* Inline mode: run one duty cycle of one engine, 1 .. engines, or of all, 0.
+	 * Returns: the work done */
+	uint32_t (*run)(struct plx_seat *seat, uint32_t engine);
 	/* Give up the seat. Errors: BUSY (it has objects) */
 	enum plx_status (*close)(struct plx_seat *seat);
 	bool remote; /* the host is another process */

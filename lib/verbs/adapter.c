@@ -250,12 +250,10 @@ plx_qp_counters(const struct plx_qp *qp, struct plx_counter *out, uint32_t n)
 /* ---- polling and events ---- */
 
 uint32_t
-plx_adapter_run(struct plx_adapter *adapter)
+plx_adapter_poll(struct plx_adapter *adapter)
 {
-	return adapter->inline_mode ? adapter->seat->ops->run(adapter->seat) : 0;
+	return adapter_run(adapter, 0);
 }
-
-uint32_t plx_adapter_poll(struct plx_adapter *adapter) __attribute__((alias("plx_adapter_run")));
 
 bool
 plx_adapter_next_async_event(struct plx_adapter *adapter, struct plx_async_event *out)

@@ -28,12 +28,12 @@ plx_ah_create(struct plx_pd *pd, const struct plx_ah_options *options, struct pl
 		return status;
 	}
 	*ah = (struct plx_ah){
-		.engine = &adapter->engine[reply.engine],
+		.owner = adapter,
 		.domain = {reply.domain},
-		.number = reply.number,
 		.object = reply.object.v,
 		.pd = pd,
 	};
+	memcpy(ah->number, reply.number, sizeof(ah->number));
 	*out = ah;
 	return PLX_OK;
 }

@@ -20,6 +20,7 @@ plx_cq_create(struct plx_adapter *adapter, const struct plx_cq_options *options,
 	const struct plx_ipc_cq_create request = {
 		.depth = options->depth,
 		.strict = options->strict,
+		.engine = options->engine,
 		.context = options->context,
 	};
 	struct plx_cq *cq = plx_heap_alloc(sizeof(*cq), adapter->socket);
@@ -36,6 +37,7 @@ plx_cq_create(struct plx_adapter *adapter, const struct plx_cq_options *options,
 	cq_open(cq, adapter_at(adapter, reply.front), options->depth, adapter->inline_mode,
 		&adapter->owner, reply.object.v);
 	cq->adapter = adapter;
+	cq->engine = options->engine;
 	*out = cq;
 	return PLX_OK;
 }
@@ -73,11 +75,11 @@ plx_cq_query(const struct plx_cq *cq, struct plx_cq_info *out)
 	};
 }
 
-/* Inline mode: who finds nothing runs the adapter. */
+/* Inline mode: who finds nothing runs the engine that the queue is pinned to, or all. */
 static __attribute__((noinline)) bool
 brings_nothing(struct plx_cq *cq)
 {
-	plx_adapter_run(cq->adapter);
+	adapter_run(cq->adapter, cq->engine);
 	return plx_ring_empty(cq->ring);
 }
 
@@ -108,7 +110,7 @@ static uint32_t
 wait_inline(struct plx_cq *cq, uint64_t deadline)
 {
 	for (;;) {
-		uint32_t done = plx_adapter_run(cq->adapter);
+		uint32_t done = adapter_run(cq->adapter, cq->engine);
 		uint32_t fired = plx_cq_get_event(cq);
 
 		if (fired || plx_steady_ns() >= deadline)

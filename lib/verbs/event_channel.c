@@ -143,7 +143,7 @@ plx_event_channel_next(struct plx_event_channel *channel, struct plx_connector_e
 {
 	if (next_event(channel, out))
 		return true;
-	return plx_adapter_run(channel->adapter) > 0 && next_event(channel, out);
+	return adapter_run(channel->adapter, 0) > 0 && next_event(channel, out);
 }
 
 bool

@@ -25,6 +25,6 @@ plx_adapter_pause(struct plx_adapter *adapter, uint64_t ns)
 
 	if (!adapter->inline_mode)
 		nanosleep(&t, NULL);
-	else if (plx_adapter_run(adapter) == 0)
+	else if (adapter_run(adapter, 0) == 0)
 		sched_yield();
 }

@@ -117,8 +117,13 @@ adapter_at(struct plx_adapter *adapter, struct plx_location place)
 
 /* ---- adapter.c ---- */
 
-/* plx_adapter_poll() under a name that no program can interpose. Hot. */
-__attribute__((visibility("hidden"))) uint32_t plx_adapter_run(struct plx_adapter *adapter);
+/* As plx_adapter_poll(), under a name that no program can interpose. Hot.
+ * @param engine 1 .. engines: that one alone; 0: all */
+static inline uint32_t
+adapter_run(struct plx_adapter *adapter, uint32_t engine)
+{
+	return adapter->inline_mode ? adapter->seat->ops->run(adapter->seat, engine) : 0;
+}
 
 /* ---- pause.c ---- */
 

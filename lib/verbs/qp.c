@@ -51,8 +51,9 @@ open_queues(struct plx_qp *qp, const struct plx_qp_options *options,
 			 .responder_resources = made->responder_resources},
 		.doorbell = seat_doorbell(engine->doorbells, made->slot),
 		.ud = options->type == PLX_QP_UD,
+		.engine = made->engine,
 		.domain = {made->domain},
-		.engine = engine,
+		.owner = adapter,
 		.back = inlined.sq,
 	};
 	sq_open(&qp->sq, &sq);

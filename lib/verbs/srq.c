@@ -29,6 +29,7 @@ plx_srq_create(struct plx_adapter *adapter, const struct plx_srq_options *option
 		.sges = options->sges,
 		.threshold = options->threshold,
 		.depth_max = options->depth_max,
+		.engine = options->engine,
 		.context = options->context,
 	};
 	struct plx_srq *srq = plx_heap_alloc(sizeof(*srq), adapter->socket);

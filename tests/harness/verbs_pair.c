@@ -72,12 +72,22 @@ pair_ip6(unsigned last)
 
 struct pair_extra pair_extra;
 
+/* All tests run once more with several engines, which hand over every packet to each other. */
+uint32_t
+pair_engines(void)
+{
+	const char *several = getenv("POLLUX_TEST_ENGINES");
+
+	return several != NULL ? (uint32_t)atoi(several) : 1;
+}
+
 void
 pair_adapter_options(struct plx_adapter_options *options, unsigned end)
 {
 	plx_adapter_options_init(options);
-	snprintf(options->device, sizeof(options->device), "net_wire%d,end=%u%s",
-		 pair_is_inline() || attached ? 0 : 1, end,
+	options->engines = pair_engines();
+	snprintf(options->device, sizeof(options->device), "net_wire%d,end=%u,shift=%d%s",
+		 pair_is_inline() || attached ? 0 : 1, end, options->engines > 1,
 		 pair_extra.faults ? pair_extra.faults : "");
 	options->vlan = pair_extra.vlan;
 	options->ecn = pair_extra.ecn;
@@ -92,7 +102,7 @@ pair_adapter_options(struct plx_adapter_options *options, unsigned end)
 	options->idle = PLX_IDLE_YIELD;
 	options->qps = PAIR_QPS;
 	options->keys = PAIR_KEYS;
-	options->packets = 4096;
+	options->packets = 4096 * options->engines;
 }
 
 void
@@ -214,6 +224,11 @@ side_qp(struct side *side, const struct pair_options *options)
 static void
 side_open(struct side *side, struct plx_adapter *adapter, const struct pair_options *options)
 {
+	struct plx_cq_options cq = options->cq;
+
+	/* One end has all on its last engine, the other where the adapter puts it. */
+	if (adapter == adapters[0])
+		cq.engine = pair_engines();
 	side->adapter = adapter;
 	side->arena =
 		attached ? plx_mem_alloc(PAIR_ARENA, -1, NULL) : aligned_alloc(64, PAIR_ARENA);
@@ -222,8 +237,8 @@ side_open(struct side *side, struct plx_adapter *adapter, const struct pair_opti
 	assert_int_equal(plx_pd_create(adapter, &side->pd), PLX_OK);
 	assert_int_equal(plx_mr_register(side->pd, side->arena, PAIR_ARENA, PAIR_ALL, &side->mr),
 			 PLX_OK);
-	assert_int_equal(plx_cq_create(adapter, &options->cq, &side->send_cq), PLX_OK);
-	assert_int_equal(plx_cq_create(adapter, &options->cq, &side->recv_cq), PLX_OK);
+	assert_int_equal(plx_cq_create(adapter, &cq, &side->send_cq), PLX_OK);
+	assert_int_equal(plx_cq_create(adapter, &cq, &side->recv_cq), PLX_OK);
 	if (options->srq.depth)
 		assert_int_equal(plx_srq_create(adapter, &options->srq, &side->srq), PLX_OK);
 	if (options->channel)

@@ -3,7 +3,8 @@
  * Two adapters in one process, connected by the embedded link, and on each the objects that a
  * program needs to communicate: for tests of lib/verbs. It never hides a status: it asserts that
  * calls succeed, and waits for events within TEST_PATIENCE_MS. Every test runs twice: in inline
- * mode, where its thread polls both ends, and with a worker. Start with PAIR_TEST(), pair_open()
+ * mode, where its thread polls both ends, and with a worker; POLLUX_TEST_ENGINES gives each adapter
+ * as many engines. Start with PAIR_TEST(), pair_open()
  * and pair_expect().
  */
 #ifndef PLX_TEST_VERBS_PAIR_H
@@ -84,6 +85,8 @@ void pair_accept(struct plx_connector *connector, struct plx_qp *qp,
 		 const struct plx_connect_options *options);
 void pair_complete(struct plx_connector *connector);
 
+/** Of each adapter. */
+uint32_t pair_engines(void);
 bool pair_is_inline(void);
 /** The adapters are those of a host in another process. */
 bool pair_is_attached(void);

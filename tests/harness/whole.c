@@ -253,7 +253,7 @@ open_qp(struct plx_qp *qp, struct engine_qp *back)
 		.doorbell = seat_doorbell(fronts.doorbells, made.slot),
 		.ud = made.type == PLX_QP_UD,
 		.domain = made.domain,
-		.engine = back->engine,
+		.owner = back->engine,
 		.back = made.sq,
 	};
 	sq_open(&qp->sq, &sq);
@@ -497,12 +497,12 @@ plx_link_ah_create(struct plx_engine *engine, struct plx_domain domain,
 	enum plx_status status = PLX_NO_MEMORY;
 
 	if (ah != NULL)
-		status = plx_ah_back_create(engine, domain, path, &ah->number);
+		status = plx_ah_back_create(engine, domain, path, &ah->number[0]);
 	if (status != PLX_OK) {
 		plx_heap_free(ah);
 		return status;
 	}
-	ah->engine = engine;
+	ah->owner = engine;
 	ah->domain = domain;
 	ah->object = (uintptr_t)engine;
 	*out = ah;
@@ -513,7 +513,7 @@ enum plx_status
 plx_link_ah_destroy(struct plx_ah *ah)
 {
 	enum plx_status status =
-		plx_ah_back_destroy((struct plx_engine *)(uintptr_t)ah->object, ah->number);
+		plx_ah_back_destroy((struct plx_engine *)(uintptr_t)ah->object, ah->number[0]);
 
 	if (status == PLX_OK)
 		plx_heap_free(ah);

@@ -56,6 +56,9 @@ enum plx_status plx_cq_back_create(struct engine_seat *seat,
 				   struct engine_cq **cq) PLX_MUST_CHECK;
 /** Errors:  BUSY (a queue pair uses it), TIMEOUT */
 enum plx_status plx_cq_back_destroy(struct engine_cq *cq) PLX_MUST_CHECK;
+/** Give a queue that no queue pair has used yet to another engine's seat of the same program.
+ * Threads: any, no other uses the queue meanwhile */
+void plx_cq_back_place(struct engine_cq *cq, struct engine_seat *seat);
 /** As plx_cq_resize(). */
 enum plx_status plx_cq_back_resize(struct engine_cq *cq, uint32_t depth) PLX_MUST_CHECK;
 struct cq_front *plx_cq_back_front(const struct engine_cq *cq);
@@ -72,6 +75,8 @@ enum plx_status plx_srq_back_create(struct engine_seat *seat,
 				    struct engine_srq **srq) PLX_MUST_CHECK;
 /** Errors:  BUSY (a queue pair uses it), TIMEOUT */
 enum plx_status plx_srq_back_destroy(struct engine_srq *srq) PLX_MUST_CHECK;
+/** As plx_cq_back_place(). */
+void plx_srq_back_place(struct engine_srq *srq, struct engine_seat *seat);
 /** As plx_srq_arm(). Errors:  INVALID (threshold), TIMEOUT */
 enum plx_status plx_srq_back_arm(struct engine_srq *srq, uint32_t threshold) PLX_MUST_CHECK;
 struct rq_front *plx_srq_back_front(const struct engine_srq *srq);

@@ -408,8 +408,7 @@ plx_qp_back_create(const struct qp_back_config *config, struct engine_qp **out)
 			keep_half_made(qp);
 		return status;
 	}
-	atomic_fetch_add(&engine->queues.users, 1);
-	atomic_fetch_add(&qp->seat->users, 1);
+	engine_seat_use(qp->seat);
 	*out = qp;
 	return PLX_OK;
 }
@@ -421,8 +420,7 @@ plx_qp_back_destroy(struct engine_qp *qp)
 
 	if (status != PLX_OK)
 		return status;
-	atomic_fetch_sub(&qp->engine->queues.users, 1);
-	atomic_fetch_sub(&qp->seat->users, 1);
+	engine_seat_unuse(qp->seat);
 	free_qp(qp);
 	return PLX_OK;
 }

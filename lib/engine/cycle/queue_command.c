@@ -259,6 +259,12 @@ plx_cq_back_destroy(struct engine_cq *cq)
 	return status;
 }
 
+void
+plx_cq_back_place(struct engine_cq *cq, struct engine_seat *seat)
+{
+	engine_cq_place(cq, seat);
+}
+
 enum plx_status
 plx_cq_back_resize(struct engine_cq *cq, uint32_t depth)
 {
@@ -314,6 +320,12 @@ plx_srq_back_destroy(struct engine_srq *srq)
 	if (status == PLX_OK)
 		engine_srq_free(srq);
 	return status;
+}
+
+void
+plx_srq_back_place(struct engine_srq *srq, struct engine_seat *seat)
+{
+	engine_srq_place(srq, seat);
 }
 
 enum plx_status

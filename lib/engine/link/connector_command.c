@@ -340,8 +340,7 @@ plx_channel_back_create(struct engine_seat *seat, uint32_t depth, struct engine_
 	}
 	channel->engine = engine;
 	channel->seat = seat;
-	atomic_fetch_add(&engine->queues.users, 1);
-	atomic_fetch_add(&seat->users, 1);
+	engine_seat_use(seat);
 	*out = channel;
 	return PLX_OK;
 }
@@ -354,8 +353,7 @@ plx_channel_back_destroy(struct engine_channel *channel)
 
 	if (status != PLX_OK && channel->engine->gsi != NULL)
 		return status;
-	atomic_fetch_sub(&channel->engine->queues.users, 1);
-	atomic_fetch_sub(&channel->seat->users, 1);
+	engine_seat_unuse(channel->seat);
 	engine_eq_free(&channel->events);
 	plx_heap_free(channel);
 	return PLX_OK;

@@ -42,18 +42,25 @@ engine_cq_create(struct engine_seat *seat, const struct plx_engine_cq_config *co
 	plx_list_init(&cq->spilled_link);
 	plx_list_init(&cq->broken_link);
 	plx_list_init(&cq->async_event_link);
-	atomic_fetch_add(&queues->users, 1);
-	atomic_fetch_add(&seat->users, 1);
+	engine_seat_use(seat);
 	*out = cq;
 	return PLX_OK;
+}
+
+void
+engine_cq_place(struct engine_cq *cq, struct engine_seat *seat)
+{
+	engine_seat_unuse(cq->seat);
+	engine_seat_use(seat);
+	cq->queues = seat->queues;
+	cq->seat = seat;
 }
 
 void
 engine_cq_free(struct engine_cq *cq)
 {
 	engine_fd_close(cq->seat->waker, &cq->fd);
-	atomic_fetch_sub(&cq->queues->users, 1);
-	atomic_fetch_sub(&cq->seat->users, 1);
+	engine_seat_unuse(cq->seat);
 	front_free(cq->seat->memory, cq->front);
 	plx_heap_free(cq->spill);
 	plx_heap_free(cq);

@@ -78,6 +78,7 @@ struct plx_cq {
 	struct front_owner *owner;
 	uint64_t object;             /* by which the owner knows the queue */
 	struct plx_adapter *adapter; /* of the creator; NULL: none */
+	uint32_t engine;             /* as plx_cq_options.engine */
 
 	PLX_ALIGNED_LINE atomic_bool arm_ready; /* the engine is known to check for armed kinds */
 	atomic_int fd;                          /* -1: no thread has asked for a descriptor yet */

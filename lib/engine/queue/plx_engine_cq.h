@@ -46,6 +46,9 @@ struct engine_cq {
 enum plx_status engine_cq_create(struct engine_seat *seat,
 				 const struct plx_engine_cq_config *config,
 				 struct engine_cq **cq) PLX_MUST_CHECK;
+/* Give a queue that no queue pair has used yet to another engine's seat of the same program. Any
+ * thread; no other uses the queue meanwhile. */
+void engine_cq_place(struct engine_cq *cq, struct engine_seat *seat);
 /* Free the queue and its front. The engine no longer refers to it. */
 void engine_cq_free(struct engine_cq *cq);
 

@@ -115,6 +115,8 @@ struct engine_srq {
 enum plx_status engine_srq_create(struct engine_seat *seat,
 				  const struct plx_engine_srq_config *config,
 				  struct engine_srq **srq) PLX_MUST_CHECK;
+/* As engine_cq_place(). */
+void engine_srq_place(struct engine_srq *srq, struct engine_seat *seat);
 /* Free the queue. The engine no longer refers to it. */
 void engine_srq_free(struct engine_srq *srq);
 

@@ -56,6 +56,21 @@ engine_seat_raise(struct engine_seat *seat, struct plx_list *list, struct plx_li
 		plx_list_append(&seat->queues->eventful, &seat->eventful_link);
 }
 
+/* An object is there that must be destroyed before the seat and the engine. */
+static inline void
+engine_seat_use(struct engine_seat *seat)
+{
+	atomic_fetch_add(&seat->queues->users, 1);
+	atomic_fetch_add(&seat->users, 1);
+}
+
+static inline void
+engine_seat_unuse(struct engine_seat *seat)
+{
+	atomic_fetch_sub(&seat->queues->users, 1);
+	atomic_fetch_sub(&seat->users, 1);
+}
+
 static inline void
 engine_seat_add_slot(struct engine_seat *seat, uint32_t slot)
 {

@@ -24,6 +24,7 @@
  */
 enum {
 	STATE_UD = 1 << 4,
+	AH_ENGINES_MAX = 16, /* of one owner; each has a number for an address handle */
 };
 
 /* The state in a state word. */
@@ -91,22 +92,23 @@ struct sq {
 
 	uint32_t inline_limit;
 	bool ud;
+	uint32_t engine;          /* its index among the owner's */
 	struct plx_domain domain; /* ... of the address handles of its datagrams */
-	const void *engine;       /* ... and their owner's name for the engine */
+	const void *owner;        /* ... and who has made them */
 	struct engine_sq *back;   /* inline mode posts to it */
 };
 
 _Static_assert(offsetof(struct sq, inline_limit) == PLX_CACHE_LINE,
 	       "a post to a connection reads one line of this");
 
-/* A program's address handle. A request with a handle of another engine or domain is INVALID; the
+/* A program's address handle. A request with a handle of another owner or domain is INVALID; the
  * engine, whose half is struct engine_ah, checks that again. */
 struct plx_ah {
-	const void *engine; /* as struct sq */
+	const void *owner; /* as struct sq */
 	struct plx_domain domain;
-	uint32_t number;   /* its index in the engine's table */
-	uint64_t object;   /* by which its owner knows it */
-	struct plx_pd *pd; /* of the creator */
+	uint32_t number[AH_ENGINES_MAX]; /* its index in each engine's table */
+	uint64_t object;                 /* by which its owner knows it */
+	struct plx_pd *pd;               /* of the creator */
 };
 
 /* What a send queue was made with. */
@@ -115,8 +117,9 @@ struct sq_config {
 	struct plx_rc_caps caps;
 	struct doorbell doorbell;
 	bool ud;
+	uint32_t engine;
 	struct plx_domain domain;
-	const void *engine;
+	const void *owner;
 	struct engine_sq *back; /* inline mode; NULL: there is a ring */
 };
 

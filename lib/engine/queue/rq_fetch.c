@@ -70,8 +70,7 @@ engine_srq_create(struct engine_seat *seat, const struct plx_engine_srq_config *
 	srq->seat = seat;
 	srq->cookie = config->cookie;
 	plx_list_init(&srq->async_event_link);
-	atomic_fetch_add(&queues->users, 1);
-	atomic_fetch_add(&seat->users, 1);
+	engine_seat_use(seat);
 	/* Not armed yet: a queue that was never filled is below any threshold. */
 	srq->threshold = config->threshold;
 	plx_rq_arm(srq->queue.rq, config->threshold);
@@ -81,10 +80,18 @@ engine_srq_create(struct engine_seat *seat, const struct plx_engine_srq_config *
 }
 
 void
+engine_srq_place(struct engine_srq *srq, struct engine_seat *seat)
+{
+	engine_seat_unuse(srq->seat);
+	engine_seat_use(seat);
+	srq->queue.queues = seat->queues;
+	srq->seat = seat;
+}
+
+void
 engine_srq_free(struct engine_srq *srq)
 {
-	atomic_fetch_sub(&srq->queue.queues->users, 1);
-	atomic_fetch_sub(&srq->seat->users, 1);
+	engine_seat_unuse(srq->seat);
 	engine_rq_free(&srq->queue, srq->seat);
 	plx_heap_free(srq);
 }

@@ -28,6 +28,7 @@ sq_open(struct sq *sq, const struct sq_config *config)
 	sq->front = config->front;
 	sq->back = config->back;
 	sq->engine = config->engine;
+	sq->owner = config->owner;
 	sq->doorbell = config->doorbell;
 	sq->depth = caps->sq_depth;
 	sq->sges = caps->sq_sges;
@@ -112,7 +113,7 @@ check_datagram(const struct sq *sq, const struct plx_send_wr *wr, uint32_t *tota
 	if ((wr->op != PLX_WR_SEND && wr->op != PLX_WR_SEND_IMM) || ah == NULL ||
 	    wr->remote_qpn == 0 || wr->remote_qpn >= PLX_PSN_MASK)
 		return PLX_INVALID;
-	if (ah->engine != sq->engine || ah->domain.id != sq->domain.id)
+	if (ah->owner != sq->owner || ah->domain.id != sq->domain.id)
 		return PLX_INVALID;
 	status = check(sq, wr, total);
 	if (status == PLX_OK &&
@@ -185,11 +186,12 @@ build(const struct plx_send_wr *wr, uint32_t bytes, struct plx_wqe *wqe, void *s
 }
 
 static __attribute__((noinline)) void
-build_datagram(const struct plx_send_wr *wr, uint32_t bytes, struct plx_wqe *wqe, void *spill)
+build_datagram(const struct sq *sq, const struct plx_send_wr *wr, uint32_t bytes,
+	       struct plx_wqe *wqe, void *spill)
 {
 	build(wr, bytes, wqe, spill);
 	wqe->remote_qkey = wr->remote_qkey;
-	wqe->ah = wr->ah->number;
+	wqe->ah = wr->ah->number[sq->engine];
 	wqe->remote_qpn = wr->remote_qpn;
 }
 
@@ -219,7 +221,7 @@ post_here(struct sq *sq, const struct plx_send_wr *wr, uint32_t n, bool ud, enum
 		}
 		wqe->word = word_of(&wr[posted], bytes);
 		if (ud) {
-			build_datagram(&wr[posted], bytes, wqe, spill);
+			build_datagram(sq, &wr[posted], bytes, wqe, spill);
 			plx_ud_sq_commit(sq->back->ud, bytes);
 			continue;
 		}
@@ -266,7 +268,7 @@ post_locked(struct sq *sq, const struct plx_send_wr *wr, uint32_t n, bool ud,
 		if (*status != PLX_OK)
 			break;
 		if (ud)
-			build_datagram(&wr[posted], bytes, wqe, spill);
+			build_datagram(sq, &wr[posted], bytes, wqe, spill);
 		else
 			build(&wr[posted], bytes, wqe, spill);
 		STEP(ENTRY_WRITTEN);

@@ -265,6 +265,7 @@ struct plx_ipc_mw_unbind {
 struct plx_ipc_cq_create {
 	uint32_t depth;
 	uint32_t strict; /* 0 or 1 */
+	uint32_t engine, resv;
 	uint64_t context;
 };
 
@@ -280,6 +281,7 @@ struct plx_ipc_cq_resize {
 
 struct plx_ipc_srq_create {
 	uint32_t depth, sges, threshold, depth_max;
+	uint32_t engine, resv;
 	uint64_t context;
 };
 
@@ -342,7 +344,7 @@ struct plx_ipc_ah_create {
 
 struct plx_ipc_ah_created {
 	struct plx_object object;
-	uint32_t number, engine;
+	uint32_t number[PLX_IPC_ENGINES_MAX]; /* at each engine */
 	uint32_t domain, resv;
 };
 

@@ -261,9 +261,10 @@ plx_host_adapter_query(const struct host_adapter *adapter, struct plx_adapter_in
 }
 
 uint32_t
-plx_host_adapter_run(struct host_adapter *adapter)
+plx_host_adapter_run(struct host_adapter *adapter, uint32_t engine)
 {
 	(void)adapter; /* it has a worker */
+	(void)engine;
 	return 0;
 }
 

@@ -395,7 +395,7 @@ a_flushed_or_forgotten_request_does_not_need_its_way(void **state)
 		pair_start(&pair);
 		assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_SQD, NULL, NULL), PLX_OK);
 		assert_int_equal(send_one(&pair, ah, 0), PLX_OK);
-		number = ah->number;
+		number = ah->number[0];
 		assert_int_equal(plx_link_ah_destroy(ah), PLX_OK);
 		assert_int_equal(ah_table->uses[number].posted, 1);
 		if (how == 0)
