@@ -76,6 +76,7 @@ static const struct plx_seat_ops ops = {
 	.place = place_of,
 	.find_inline = find_inline,
 	.run = run,
+	.prepare_thread = plx_lcore_assign,
 	.close = close_seat,
 };
 

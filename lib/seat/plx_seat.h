@@ -42,6 +42,8 @@ struct plx_seat_ops {
 	/* Inline mode: run one duty cycle of one engine, 1 .. engines, or of all, 0.
 	 * Returns: the work done */
 	uint32_t (*run)(struct plx_seat *seat, uint32_t engine);
+	/* Inline mode: the calling thread is about to run engines. */
+	bool (*prepare_thread)(void);
 	/* Give up the seat. Errors: BUSY (it has objects) */
 	enum plx_status (*close)(struct plx_seat *seat);
 	bool remote; /* the host is another process */

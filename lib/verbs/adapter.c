@@ -256,6 +256,12 @@ plx_adapter_poll(struct plx_adapter *adapter)
 }
 
 bool
+plx_adapter_prepare_thread(struct plx_adapter *adapter)
+{
+	return !adapter->inline_mode || adapter->seat->ops->prepare_thread();
+}
+
+bool
 plx_adapter_next_async_event(struct plx_adapter *adapter, struct plx_async_event *out)
 {
 	for (uint32_t i = 0; i < adapter->engines; i++) {

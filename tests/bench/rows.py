@@ -208,6 +208,19 @@ def seats():
             Fixed(1 << 20), 1.0, True)), processes=1)
 
 
+def engines():
+    """Two engines of an adapter on two cores, inline. Two adapters of one engine each are what the
+    cores give; handing over every packet has no bar but to work."""
+    call = Call('engines', (), 'tests/bench/bench-engines')
+    one, own, handed, apart = (Figure('engines', f'write-{kind}', 'rate', 64)
+                               for kind in ('one', 'own', 'handed', 'apart'))
+    return Group('engines', (call,), (
+        Row('64 B WRITE rate, two engines over one, inline', 'msg/s', own, one, 1.6),
+        Row('64 B WRITE rate, two adapters over one, inline', 'msg/s', apart, one, 1.6),
+        Row('64 B WRITE rate, two engines that hand over every packet over one', 'msg/s', handed,
+            one, 0.5)), processes=2)
+
+
 def overhead():
     """ND2 and NDK over the verbs that they stand on, in turns of milliseconds: hundredths decide,
     and from one second to the next the machine changes its speed by a third. They post one by one,
@@ -317,5 +330,5 @@ def groups():
     """Everything, in the order of the table."""
     return (embedded_link(), rates('rate', 'two cores', 0.35),
             rates('rate1', 'one core', 0.30, '--one-core'), single_posts(), bandwidths(),
-            round_trips(), memif(), shared_worker(), attached(), seats(), *overhead(),
-            registering(), waking(), losses(), floods(), floors())
+            round_trips(), memif(), shared_worker(), attached(), seats(), engines(),
+            *overhead(), registering(), waking(), losses(), floods(), floors())

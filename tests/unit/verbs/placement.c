@@ -7,8 +7,11 @@
 #include "verbs_pair.h"
 #include "hosted.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <rte_lcore.h>
 
 enum {
 	ENGINES = 3,
@@ -372,6 +375,29 @@ polling_a_pinned_queue_runs_its_engine_alone(void **state)
 	pair_close(pair);
 }
 
+static void *
+prepare(void *adapter)
+{
+	assert_int_equal(rte_lcore_id(), LCORE_ID_ANY);
+	assert_true(plx_adapter_prepare_thread(adapter));
+	assert_int_not_equal(rte_lcore_id(), LCORE_ID_ANY);
+	/* Once is enough. */
+	assert_true(plx_adapter_prepare_thread(adapter));
+	return NULL;
+}
+
+static void
+a_thread_is_prepared_to_poll(void **state)
+{
+	struct pair *pair = pair_open(NULL);
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, prepare, pair->a.adapter), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	pair_close(pair);
+}
+
 int
 main(void)
 {
@@ -388,6 +414,7 @@ main(void)
 
 	const struct CMUnitTest inline_tests[] = {
 		PAIR_TEST(polling_a_pinned_queue_runs_its_engine_alone),
+		PAIR_TEST(a_thread_is_prepared_to_poll),
 	};
 	int failures;
 
