@@ -168,6 +168,9 @@ struct plx_adapter_info {
 	uint16_t udp_port;
 	uint32_t interface_index; /* 0: none */
 	int dispatcher_core;      /* as in the options */
+	/* this program's seat at a host in another process, by which other programs name it to
+	 * plx_qp_export(); 0: the adapter is the program's own */
+	uint32_t seat;
 };
 
 /** Describe the adapter and its limits. Threads: any. */

@@ -432,6 +432,11 @@ struct plx_connector_info {
 	bool srq; /* the peer's queue pair has one */
 };
 
+/* A queue pair on its way from one program to another (plx_qp_export()): plain bytes. */
+struct plx_qp_token {
+	uint64_t v[2];
+};
+
 /* For plx_connect() and plx_accept(); plx_connect_options_init() sets the defaults. */
 struct plx_connect_options {
 	struct plx_ip remote; /* accept ignores this and the next three */

@@ -319,6 +319,55 @@ struct plx_qp_info {
  */
 PLX_API enum plx_status plx_qp_query(struct plx_qp *qp, struct plx_qp_info *out) PLX_MUST_CHECK;
 
+/* ---- queue pairs that change hands ---- */
+
+/**
+ * Give a connected queue pair to another program that is attached to the same adapter.
+ *
+ * It is taken between two messages: all of its requests are completed, no message of the peer has
+ * begun, and no reply is due. Then it is the host's, and the peer gets an RNR NAK for what it
+ * sends. Receives that were posted are FLUSHED, unless they are an SRQ's. `qp` is in ERROR
+ * afterwards, and is to be destroyed; `connector` is destroyed, and its events wait for the
+ * importer. READs that were answered are replayed from the exporter's memory, as long as it stays
+ * registered, for twice the retry budget (1 to 20 s). Other accesses of the peer to that memory
+ * fail the queue pair.
+ *
+ * The token goes to the other program by whatever the two share. If this program ends, the host
+ * waits 5 s for an import, and then ends the connection.
+ *
+ * @param connector that has connected `qp`; NULL: plx_qp_connect() has
+ * @param seat      plx_adapter_info.seat of the importer; this program may import it, too
+ * Errors (each with a sentence): BUSY (not between two messages: go on and call again); STATE (not
+ * connected, or the connection has ended); INVALID (UD, another connector; the adapter is the
+ * program's own); FULL, NO_MEMORY, TIMEOUT, GONE. Nothing has changed, but after TIMEOUT.
+ * Threads: any; no other uses `qp` and `connector`
+ * Tests:   tests/unit/host/export.c
+ */
+PLX_API enum plx_status plx_qp_export(struct plx_qp *qp, struct plx_connector *connector,
+				      uint32_t seat, struct plx_qp_token *token,
+				      struct plx_why *why) PLX_MUST_CHECK;
+
+/**
+ * Take over a queue pair that another program has exported to this one. It is in RTS at once: post
+ * receives.
+ *
+ * @param options as for plx_qp_create(); its responder resources are those of before. Its queues
+ *                must be of the engine of before, or not be placed yet
+ * @param channel for the events of its connector, also those that have waited; NULL: it has none
+ * @param connector [out] NULL if `channel` is
+ * Errors (each with a sentence): NO_KEY (no such token, or it was for another seat, or was used);
+ * STATE (the connection has ended); INVALID (as plx_qp_create(); a channel is missing, or not
+ * needed); FULL, NO_MEMORY, TIMEOUT, GONE. After STATE the token is used up, else it is still
+ * valid.
+ */
+PLX_API enum plx_status plx_qp_import(struct plx_pd *pd, const struct plx_qp_token *token,
+				      const struct plx_qp_options *options,
+				      struct plx_event_channel *channel, struct plx_qp **qp,
+				      struct plx_connector **connector,
+				      struct plx_why *why) PLX_MUST_CHECK;
+
+/* ---- posting ---- */
+
 /**
  * Post up to `n` requests, in order, until one is refused. In inline mode they are sent before the
  * call returns if nothing else of this queue pair is in flight, otherwise by the next poll.

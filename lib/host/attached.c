@@ -3,6 +3,7 @@
  * Seats of programs in other processes: the memory that they share with the host, and their end.
  * Nothing that such a program says is believed. Start with host_seat_attach() and host_seat_end().
  */
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -229,11 +230,9 @@ host_seat_begin(struct host_seat *seat)
 }
 
 enum plx_status
-host_seat_attach(struct host_adapter *adapter, struct waker *waker,
-		 const struct plx_host_rights *rights, const struct plx_host_who *who,
-		 struct host_seat **out)
+host_seat_attach(const struct seat_terms *terms, struct host_seat **out)
 {
-	struct host_seat *seat = host_seat_alloc(adapter);
+	struct host_seat *seat = host_seat_alloc(terms->adapter);
 
 	if (seat == NULL)
 		return PLX_NO_MEMORY;
@@ -243,11 +242,14 @@ host_seat_attach(struct host_adapter *adapter, struct waker *waker,
 		return PLX_NO_MEMORY;
 	}
 	seat->foreign = true;
-	seat->rights = rights;
-	seat->who = *who;
+	seat->number = terms->number;
+	seat->parking = terms->parking;
+	seat->stop_fd = terms->stop_fd;
+	seat->rights = terms->rights;
+	seat->who = *terms->who;
 	seat->who.group = NULL; /* judged already; it is the caller's */
 	seat->who.groups = 0;
-	seat->waker = waker;
+	seat->waker = terms->waker;
 	seat->memory =
 		(struct front_memory){.alloc = alloc_front, .free = free_front, .socket = -1};
 	*out = seat;
@@ -262,20 +264,39 @@ pause_a_little(void)
 	nanosleep(&t, NULL);
 }
 
+bool
+host_stops(const struct host_seat *seat)
+{
+	struct pollfd stop = {.fd = seat->stop_fd, .events = POLLIN};
+
+	return poll(&stop, 1, 0) > 0;
+}
+
+/* An engine that does not run is waited for: it has these objects in its hands. */
+static void
+end_all(struct host_seat *seat, const enum host_kind *kinds, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		while (!host_destroy_all(seat, kinds[i]))
+			pause_a_little();
+}
+
 /* Users first. Connectors are the first of all: their peers are told, and their queue pairs do
  * nothing any more. */
-static const enum host_kind order_of_end[] = {
+static const enum host_kind first_to_end[] = {
 	HOST_CONNECTOR, HOST_LISTENER, HOST_CHANNEL, HOST_QP, HOST_AH,
-	HOST_MW,        HOST_MR,       HOST_SRQ,     HOST_CQ, HOST_PD,
+};
+/* What peers may still READ while an exported queue pair is waited for. */
+static const enum host_kind last_to_end[] = {
+	HOST_MW, HOST_MR, HOST_SRQ, HOST_CQ, HOST_PD,
 };
 
 void
 host_seat_end(struct host_seat *seat)
 {
-	/* An engine that does not run is waited for: it has these objects in its hands. */
-	for (uint32_t i = 0; i < PLX_COUNT_OF(order_of_end); i++)
-		while (!host_destroy_all(seat, order_of_end[i]))
-			pause_a_little();
+	end_all(seat, first_to_end, PLX_COUNT_OF(first_to_end));
+	host_exports_end(seat);
+	end_all(seat, last_to_end, PLX_COUNT_OF(last_to_end));
 	for (uint32_t i = 0; i < seat->adapter->engines; i++)
 		while (seat->back[i] != NULL && plx_seat_back_destroy(seat->back[i]) != PLX_OK)
 			pause_a_little();

@@ -139,9 +139,17 @@ take_seat(struct session *session, const char *name, struct plx_why *why)
 	} else {
 		status = judge(session, offer, why);
 	}
-	if (status == PLX_OK)
-		status = host_seat_attach(offer->adapter, host->waker, &offer->rights,
-					  &session->who, &session->seat);
+	if (status == PLX_OK) {
+		const struct seat_terms terms = {.adapter = offer->adapter,
+						 .waker = host->waker,
+						 .parking = offer->parking,
+						 .rights = &offer->rights,
+						 .who = &session->who,
+						 .number = host->seats + 1,
+						 .stop_fd = host->stop};
+
+		status = host_seat_attach(&terms, &session->seat);
+	}
 	if (status == PLX_OK) {
 		session->at = offer;
 		session->number = ++host->seats;
@@ -523,10 +531,17 @@ plx_host_offer(struct plx_host *host, const char *name, const struct plx_adapter
 	       const struct plx_host_rights *rights, struct plx_why *why)
 {
 	struct host_adapter *adapter;
+	struct parking *parking;
 	enum plx_status status = plx_host_adapter_open(name, options, &adapter, why);
 
 	if (status != PLX_OK)
 		return status;
+	parking = parking_create(adapter);
+	if (parking == NULL) {
+		plx_why_set(why, "there is no memory to offer adapter %s", name);
+		PLX_ASSERT(plx_host_adapter_close(adapter) == PLX_OK);
+		return PLX_NO_MEMORY;
+	}
 	if (adapter->inline_mode || host->offers == PLX_ADAPTERS_MAX) {
 		plx_why_set(why,
 			    adapter->inline_mode
@@ -534,10 +549,12 @@ plx_host_offer(struct plx_host *host, const char *name, const struct plx_adapter
 				      "a host's has mode \"worker\""
 				    : "adapter %s is one too many",
 			    name);
+		parking_destroy(parking);
 		PLX_ASSERT(plx_host_adapter_close(adapter) == PLX_OK);
 		return PLX_CONFIG;
 	}
 	pthread_mutex_lock(&host->lock);
+	host->offer[host->offers].parking = parking;
 	snprintf(host->offer[host->offers].name, sizeof(host->offer[0].name), "%s", name);
 	host->offer[host->offers].rights = *rights;
 	host->offer[host->offers++].adapter = adapter;
@@ -587,6 +604,7 @@ plx_host_stop(struct plx_host *host)
 	pthread_mutex_unlock(&host->lock);
 	for (uint32_t i = 0; i < host->offers; i++) {
 		say_goodbye(host->offer[i].adapter);
+		parking_destroy(host->offer[i].parking);
 		PLX_ASSERT(plx_host_adapter_close(host->offer[i].adapter) == PLX_OK);
 	}
 	free_host(host);

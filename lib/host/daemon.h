@@ -16,6 +16,7 @@
 struct offer {
 	char name[PLX_ADAPTER_NAME_MAX + 1];
 	struct host_adapter *adapter;
+	struct parking *parking;
 	struct plx_host_rights rights;
 };
 

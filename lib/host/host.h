@@ -61,7 +61,10 @@ struct host_seat {
 
 	/* of a program in another process; one thread serves it */
 	bool foreign;
+	uint32_t number; /* at its host; 0: embedded */
 	struct waker *waker;
+	struct parking *parking;    /* of queue pairs that change hands */
+	int stop_fd;                /* readable when the host stops: nothing is waited for */
 	struct front_memory memory; /* in its segments */
 	struct segment *segment;    /* [SEGMENTS_MAX] */
 	size_t missing;             /* [bytes] that no segment had room for */
@@ -185,6 +188,7 @@ void host_place_srq(struct host_seat *seat, struct host_srq *srq);
 /* Does an engine know the queue? */
 bool host_cq_is_placed(struct host_seat *seat, const struct host_cq *cq, uint32_t *engine);
 /* Bring the queues of a new queue pair to one engine, and count the queue pair there.
+ * @param engine [in] where it must be; ANY_ENGINE
  * Errors:  INVALID (some were used at different ones: with a sentence) */
 enum plx_status host_place_qp(struct host_seat *seat, const struct host_queues *queues,
 			      uint32_t *engine, struct plx_why *why) PLX_MUST_CHECK;
@@ -245,6 +249,10 @@ HOST_FN(host_qp_flush);
 HOST_FN(host_qp_counters);
 HOST_FN(host_qp_address);
 
+/* export.c */
+HOST_FN(host_qp_export);
+HOST_FN(host_qp_import);
+
 /* ah.c */
 HOST_FN(host_ah_create);
 
@@ -291,12 +299,19 @@ void host_seat_free(struct host_seat *seat);
 /* May it have more of this kind? Anything, if it has no quotas. Errors:  FULL, with a sentence */
 enum plx_status host_quota(const struct host_seat *seat, enum plx_host_kind kind, uint64_t more,
 			   struct plx_why *why) PLX_MUST_CHECK;
-/* A seat that has no memory yet.
- * @param rights outlive it
- * Errors:  NO_MEMORY */
-enum plx_status host_seat_attach(struct host_adapter *adapter, struct waker *waker,
-				 const struct plx_host_rights *rights,
-				 const struct plx_host_who *who,
+/* What a seat is given. All outlive it. */
+struct seat_terms {
+	struct host_adapter *adapter;
+	struct waker *waker;
+	struct parking *parking;
+	const struct plx_host_rights *rights;
+	const struct plx_host_who *who;
+	uint32_t number;
+	int stop_fd;
+};
+
+/* A seat that has no memory yet. Errors:  NO_MEMORY */
+enum plx_status host_seat_attach(const struct seat_terms *terms,
 				 struct host_seat **seat) PLX_MUST_CHECK;
 /* Create its engines' halves. Errors:  NO_MEMORY (more segments are needed), TIMEOUT */
 enum plx_status host_seat_begin(struct host_seat *seat) PLX_MUST_CHECK;
@@ -308,6 +323,33 @@ void *host_arena_at(const struct host_seat *seat, struct plx_location place, uin
 /* As DESCRIPTOR. Errors:  NO_KEY, NO_MEMORY, STATE (it has one) */
 enum plx_status host_descriptor_pair(struct host_seat *seat, struct plx_object number,
 				     struct plx_ipc_descriptor *out) PLX_MUST_CHECK;
+
+/* Is the host stopping? */
+bool host_stops(const struct host_seat *seat);
+
+/* ---- qp.c ---- */
+
+/* Create a queue pair as host_qp_create() does.
+ * @param engine where it must be; ANY_ENGINE
+ * Errors:  as QP_CREATE */
+enum {
+	ANY_ENGINE = PLX_ENGINES_MAX
+};
+enum plx_status host_qp_make(struct host_seat *seat, const struct plx_ipc_qp_create *request,
+			     uint32_t engine, struct host_queue_pair **qp,
+			     struct plx_why *why) PLX_MUST_CHECK;
+/* What the program needs to know of it. */
+void host_qp_tell(const struct host_seat *seat, const struct host_queue_pair *qp,
+		  struct plx_ipc_qp_created *reply);
+
+/* ---- export.c ---- */
+
+/* Where queue pairs of an adapter are between two programs. NULL: out of memory */
+struct parking *parking_create(struct host_adapter *adapter);
+/* All are gone. NULL is allowed. */
+void parking_destroy(struct parking *parking);
+/* The program has ended: wait for those who take over its queue pairs, and end the others. */
+void host_exports_end(struct host_seat *seat);
 
 /* ---- qp_terms.c ---- */
 

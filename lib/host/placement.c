@@ -131,8 +131,15 @@ host_place_qp(struct host_seat *seat, const struct host_queues *queues, uint32_t
 	uint32_t engine;
 
 	pthread_mutex_lock(&adapter->lock);
-	engine = idlest(adapter);
+	engine = *out != ANY_ENGINE ? *out : idlest(adapter);
 	status = agree(queues, &engine, why);
+	if (status == PLX_OK && *out != ANY_ENGINE && engine != *out) {
+		plx_why_set(why,
+			    "the queue pair is of engine %u, and its queues are of engine %u; give "
+			    "it queues of that engine, or new ones",
+			    *out + 1, engine + 1);
+		status = PLX_INVALID;
+	}
 	if (status == PLX_OK) {
 		put_cq(seat, queues->send_cq, engine);
 		put_cq(seat, queues->recv_cq, engine);

@@ -134,9 +134,9 @@ create(struct host_seat *seat, const struct host_queues *queues,
 	return status;
 }
 
-static void
-tell(const struct host_seat *seat, const struct host_queue_pair *qp,
-     struct plx_ipc_qp_created *reply)
+void
+host_qp_tell(const struct host_seat *seat, const struct host_queue_pair *qp,
+	     struct plx_ipc_qp_created *reply)
 {
 	const struct qp_back_made *made = &qp->made;
 
@@ -159,9 +159,10 @@ tell(const struct host_seat *seat, const struct host_queue_pair *qp,
 		reply->rq_front = host_place_of(seat, made->rq_front);
 }
 
-HOST_FN(host_qp_create)
+enum plx_status
+host_qp_make(struct host_seat *seat, const struct plx_ipc_qp_create *request, uint32_t engine,
+	     struct host_queue_pair **out, struct plx_why *why)
 {
-	const struct plx_ipc_qp_create *request = arg;
 	const struct host_queues queues = {
 		.send_cq = host_find(seat, request->send_cq, HOST_CQ),
 		.recv_cq = host_find(seat, request->recv_cq, HOST_CQ),
@@ -179,6 +180,7 @@ HOST_FN(host_qp_create)
 	qp = calloc(1, sizeof(*qp));
 	if (qp == NULL)
 		return PLX_NO_MEMORY;
+	qp->engine = engine;
 	plx_list_init(&qp->listed.link);
 	status = host_enter(seat, &qp->object, HOST_QP, why);
 	if (status == PLX_OK) {
@@ -191,8 +193,18 @@ HOST_FN(host_qp_create)
 		return status;
 	}
 	adapter->count.qps++;
-	tell(seat, qp, reply);
+	*out = qp;
 	return PLX_OK;
+}
+
+HOST_FN(host_qp_create)
+{
+	struct host_queue_pair *qp;
+	enum plx_status status = host_qp_make(seat, arg, ANY_ENGINE, &qp, why);
+
+	if (status == PLX_OK)
+		host_qp_tell(seat, qp, reply);
+	return status;
 }
 
 enum plx_status

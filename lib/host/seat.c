@@ -73,6 +73,7 @@ HOST_FN(host_open)
 	}
 	memset(opened, 0, sizeof(*opened));
 	plx_host_adapter_query(seat->adapter, &opened->info);
+	opened->info.seat = seat->number;
 	opened->engines = seat->adapter->engines;
 	for (uint32_t i = 0; i < opened->engines; i++) {
 		struct seat_fronts fronts;
@@ -91,6 +92,7 @@ HOST_FN(host_info)
 	(void)arg;
 	(void)why;
 	plx_host_adapter_query(seat->adapter, &out->info);
+	out->info.seat = seat->number;
 	return PLX_OK;
 }
 

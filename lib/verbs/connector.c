@@ -67,28 +67,45 @@ adopt(struct plx_connector *connector, const struct plx_cm_event *requested)
 			    &none, NULL);
 }
 
+struct plx_connector *
+connector_alloc(struct plx_event_channel *channel)
+{
+	struct plx_connector *made = calloc(1, sizeof(*made));
+
+	if (made == NULL)
+		return NULL;
+	made->channel = channel;
+	made->cookie = plx_cookie_alloc(channel->adapter, made);
+	if (made->cookie != 0)
+		return made;
+	free(made);
+	return NULL;
+}
+
+void
+connector_free(struct plx_connector *connector)
+{
+	plx_cookie_free(adapter_of_connector(connector), connector->cookie);
+	free(connector);
+}
+
 enum plx_status
 connector_make(struct plx_event_channel *channel, const struct plx_cm_event *requested,
 	       struct plx_connector **out)
 {
-	struct plx_connector *made = calloc(1, sizeof(*made));
-	enum plx_status status = PLX_NO_MEMORY;
+	struct plx_connector *made = connector_alloc(channel);
+	enum plx_status status;
 
 	if (made == NULL)
 		return PLX_NO_MEMORY;
-	made->channel = channel;
-	made->cookie = plx_cookie_alloc(channel->adapter, made);
-	if (made->cookie != 0)
-		status = create(made);
+	status = create(made);
 	if (status == PLX_OK && requested != NULL) {
 		status = adopt(made, requested);
 		if (status != PLX_OK)
 			(void)!adapter_call_on(channel->adapter, PLX_IPC_DESTROY, made->object.v);
 	}
 	if (status != PLX_OK) {
-		if (made->cookie != 0)
-			plx_cookie_free(channel->adapter, made->cookie);
-		free(made);
+		connector_free(made);
 		return status;
 	}
 	*out = made;
@@ -112,11 +129,9 @@ plx_connector_destroy(struct plx_connector *connector)
 	struct plx_adapter *adapter = adapter_of_connector(connector);
 	enum plx_status status = adapter_call_on(adapter, PLX_IPC_DESTROY, connector->object.v);
 
-	if (status != PLX_OK)
-		return status;
-	plx_cookie_free(adapter, connector->cookie);
-	free(connector);
-	return PLX_OK;
+	if (status == PLX_OK)
+		connector_free(connector);
+	return status;
 }
 
 void

@@ -13,6 +13,10 @@ adapter_of_connector(const struct plx_connector *connector)
 	return connector->channel->adapter;
 }
 
+/* The program's half of one that the host has not made yet. NULL: out of memory */
+struct plx_connector *connector_alloc(struct plx_event_channel *channel);
+/* ... and of one that it has no more. */
+void connector_free(struct plx_connector *connector);
 /* Create a connector: an idle one, or that of a request.
  * @param requested NULL: an idle one
  * Errors:  NO_MEMORY; STATE (the peer has given up), TIMEOUT */

@@ -146,6 +146,17 @@ void *plx_cookie_find(const struct plx_adapter *adapter, uint64_t cookie);
 
 /* ---- qp.c ---- */
 
+/* Are its queues this adapter's? Errors:  INVALID */
+enum plx_status qp_check_queues(const struct plx_adapter *adapter,
+				const struct plx_qp_options *options,
+				struct plx_why *why) PLX_MUST_CHECK;
+/* What the host is asked for. */
+struct plx_ipc_qp_create qp_request_of(const struct plx_pd *pd,
+				       const struct plx_qp_options *options);
+/* The program's half of one that the host has made. The object is zeroed. */
+void qp_open(struct plx_qp *qp, struct plx_pd *pd, const struct plx_qp_options *options,
+	     const struct plx_ipc_qp_created *made);
+
 static inline struct plx_adapter *
 adapter_of(const struct plx_qp *qp)
 {

@@ -9,9 +9,9 @@
 
 /* ---- creation ---- */
 
-static enum plx_status
-check_queues(const struct plx_adapter *adapter, const struct plx_qp_options *options,
-	     struct plx_why *why)
+enum plx_status
+qp_check_queues(const struct plx_adapter *adapter, const struct plx_qp_options *options,
+		struct plx_why *why)
 {
 	if (options->send_cq == NULL || options->recv_cq == NULL) {
 		plx_why_set(why,
@@ -62,8 +62,8 @@ open_queues(struct plx_qp *qp, const struct plx_qp_options *options,
 			inlined.rq);
 }
 
-static struct plx_ipc_qp_create
-request_of(const struct plx_pd *pd, const struct plx_qp_options *options)
+struct plx_ipc_qp_create
+qp_request_of(const struct plx_pd *pd, const struct plx_qp_options *options)
 {
 	struct plx_ipc_qp_create request = {
 		.pd = pd->object,
@@ -85,12 +85,24 @@ request_of(const struct plx_pd *pd, const struct plx_qp_options *options)
 	return request;
 }
 
+void
+qp_open(struct plx_qp *qp, struct plx_pd *pd, const struct plx_qp_options *options,
+	const struct plx_ipc_qp_created *made)
+{
+	qp->qpn = made->qpn;
+	qp->has_srq = options->srq != NULL;
+	qp->first_psn = plx_psn(made->first_psn);
+	qp->object = made->object.v;
+	qp->pd = pd;
+	open_queues(qp, options, made);
+}
+
 enum plx_status
 plx_qp_create(struct plx_pd *pd, const struct plx_qp_options *options, struct plx_qp **out,
 	      struct plx_why *why)
 {
 	struct plx_adapter *adapter = pd->adapter;
-	enum plx_status status = check_queues(adapter, options, why);
+	enum plx_status status = qp_check_queues(adapter, options, why);
 	struct plx_ipc_qp_create request;
 	struct plx_ipc_qp_created made;
 	struct plx_qp *qp;
@@ -102,18 +114,13 @@ plx_qp_create(struct plx_pd *pd, const struct plx_qp_options *options, struct pl
 		plx_why_set(why, "there is no memory for the queue pair");
 		return PLX_NO_MEMORY;
 	}
-	request = request_of(pd, options);
+	request = qp_request_of(pd, options);
 	status = adapter_call(adapter, PLX_IPC_QP_CREATE, &request, &made, why);
 	if (status != PLX_OK) {
 		plx_heap_free(qp);
 		return status;
 	}
-	qp->qpn = made.qpn;
-	qp->has_srq = options->srq != NULL;
-	qp->first_psn = plx_psn(made.first_psn);
-	qp->object = made.object.v;
-	qp->pd = pd;
-	open_queues(qp, options, &made);
+	qp_open(qp, pd, options, &made);
 	*out = qp;
 	return PLX_OK;
 }

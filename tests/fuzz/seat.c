@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -35,6 +36,8 @@ enum {
 static struct {
 	struct host_adapter *adapter;
 	struct waker *waker;
+	struct parking *parking;
+	int stop; /* the host stops: it waits for no importer */
 	struct plx_host_rights rights;
 	struct plx_host_who who;
 	int file[FILES]; /* the first is an arena */
@@ -46,6 +49,7 @@ struct program {
 	struct plx_object known[KNOWN];
 	struct plx_location place[PLACES];
 	uint32_t objects, places;
+	struct plx_qp_token token; /* the newest of its own */
 	struct plx_ipc_message request, reply;
 };
 
@@ -80,6 +84,9 @@ open_world(void)
 	CHECK(plx_host_adapter_open("fuzz", &options, &world.adapter, NULL) == PLX_OK);
 	CHECK(plx_engines_run(world.adapter, RUN_MS * PLX_MSEC) == PLX_OK);
 	CHECK(waker_start(&world.waker) == PLX_OK);
+	world.parking = parking_create(world.adapter);
+	world.stop = eventfd(1, EFD_CLOEXEC);
+	CHECK(world.parking != NULL && world.stop >= 0);
 	CHECK(stat("/proc/self/ns/net", &own) == 0);
 	world.who = (struct plx_host_who){
 		.uid = getuid(), .pid = getpid(), .net = {own.st_dev, own.st_ino}};
@@ -110,11 +117,15 @@ learn(struct program *program, enum plx_ipc_op op)
 	const struct plx_ipc_cq_created *cq = (const void *)program->reply.body;
 	struct plx_location *place = &program->place[program->places % PLACES];
 
+	if (op == PLX_IPC_QP_EXPORT) {
+		memcpy(&program->token, program->reply.body, sizeof(program->token));
+		return;
+	}
 	memcpy(&program->known[program->objects++ % KNOWN], program->reply.body,
 	       sizeof(struct plx_object));
 	if (op == PLX_IPC_CQ_CREATE || op == PLX_IPC_SRQ_CREATE || op == PLX_IPC_CHANNEL_CREATE)
 		*place = cq->front;
-	else if (op == PLX_IPC_QP_CREATE)
+	else if (op == PLX_IPC_QP_CREATE || op == PLX_IPC_QP_IMPORT)
 		*place = qp->sq_front;
 	else
 		return;
@@ -196,6 +207,9 @@ any_message(struct program *program)
 
 		memcpy(program->request.body + at, &value, sizeof(value));
 	}
+	/* Nobody guesses one. */
+	if (op == PLX_IPC_QP_IMPORT)
+		memcpy(program->request.body, &program->token, sizeof(program->token));
 	count = fds = plx_ipc_request_fds(op, program->request.body, member);
 	for (uint32_t i = 0; i < count; i++)
 		*member[i] = world.file[damage % FILES];
@@ -294,8 +308,15 @@ sit(struct program *program)
 	const struct plx_ipc_nothing nothing = {0};
 	struct plx_ipc_segment first;
 
-	CHECK(host_seat_attach(world.adapter, world.waker, &world.rights, &world.who,
-			       &program->seat) == PLX_OK);
+	const struct seat_terms terms = {.adapter = world.adapter,
+					 .waker = world.waker,
+					 .parking = world.parking,
+					 .rights = &world.rights,
+					 .who = &world.who,
+					 .number = 1,
+					 .stop_fd = world.stop};
+
+	CHECK(host_seat_attach(&terms, &program->seat) == PLX_OK);
 	CHECK(call(program, PLX_IPC_SEGMENT_ADD, &nothing) == PLX_OK);
 	first.segment =
 		((const struct plx_ipc_segment_added *)(const void *)program->reply.body)->segment;

@@ -15,6 +15,7 @@
 #include "plx_seat_front.h"
 #include "plx_sq_front.h"
 
+struct engine_connector;
 struct engine_cq;
 struct engine_qp;
 struct engine_seat;
@@ -108,6 +109,17 @@ enum plx_status plx_qp_back_create(const struct qp_back_config *config,
  * Errors:  TIMEOUT
  */
 enum plx_status plx_qp_back_destroy(struct engine_qp *qp) PLX_MUST_CHECK;
+/**
+ * Let a connection go on in another queue pair of the same engine, whatever its seat is: with its
+ * number, its path and its connector. `from` is in ERROR then, and its receives are flushed.
+ * @param to in RESET, with the same responder resources
+ * @param connector that `from` is bound to; NULL: none
+ * Errors:  BUSY (it is not between two messages), STATE (not connected, or `to` is not in RESET),
+ *          INVALID (it has another connector), TIMEOUT
+ * Tests:   tests/unit/engine/cycle/move.c
+ */
+enum plx_status plx_qp_back_move(struct engine_qp *from, struct engine_qp *to,
+				 const struct engine_connector *connector) PLX_MUST_CHECK;
 /** As plx_engine_qp_modify(). */
 enum plx_status plx_qp_back_modify(struct engine_qp *qp, enum plx_qp_state to,
 				   const struct plx_rc_attr *attr,

@@ -163,6 +163,9 @@ void engine_qp_detach(struct engine_qp *qp);
 enum plx_status engine_qp_modify(struct engine_qp *qp, enum plx_qp_state to,
 				 const struct plx_rc_attr *attr,
 				 const struct plx_engine_path *path);
+/* Move it to ERROR, flush and publish everything.
+ * Errors:  AGAIN (a defect) */
+enum plx_status engine_qp_flush(struct engine_qp *qp);
 void engine_qp_route(struct engine_qp *qp); /* look up the neighbour again: it may have moved */
 /* Fill in the local address of a path.
  * Errors:  INVALID, UNREACHABLE */
@@ -264,6 +267,8 @@ struct plx_link_ops {
 	void (*on_first_packet)(struct engine_qp *qp);
 	void (*on_failure)(struct engine_qp *qp);
 	void (*on_detach)(struct engine_qp *qp);
+	/* The connection of a queue pair goes on in another one of the same engine. */
+	void (*on_move)(struct engine_qp *from, struct engine_qp *to);
 
 	/* Create engine->ah_table if there is none. Any thread.
 	 * Errors:  NO_MEMORY, TIMEOUT */

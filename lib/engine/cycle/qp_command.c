@@ -107,9 +107,10 @@ publish_all(struct plx_engine *engine, struct engine_qp *qp)
 
 /* Flush and publish everything, so that the caller finds all completions when the command returns.
  * The periodic sweep flushes posts that race with this. */
-static enum plx_status
-flush_qp(struct plx_engine *engine, struct engine_qp *qp)
+enum plx_status
+engine_qp_flush(struct engine_qp *qp)
 {
+	struct plx_engine *engine = qp->engine;
 	enum plx_status status = engine_qp_modify(qp, PLX_QP_ERROR, NULL, NULL);
 
 	if (status != PLX_OK)
@@ -153,7 +154,7 @@ flush(struct plx_engine *engine, void *arg)
 	struct engine_qp *qp = arg;
 
 	return engine_qp_state(qp) == PLX_QP_INIT && qp->ud == NULL ? flush_fresh_qp(engine, qp)
-								    : flush_qp(engine, qp);
+								    : engine_qp_flush(qp);
 }
 
 struct query_call {

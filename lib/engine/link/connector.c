@@ -124,10 +124,11 @@ connector_to_rts(struct engine_connector *connector)
 				&connector->attr.path);
 }
 
+/* Any channel's engine is the first. */
 static bool
 is_far(const struct engine_qp *qp)
 {
-	return qp->connector->subscriber.channel->engine != qp->engine;
+	return engine_first(qp->engine) != qp->engine;
 }
 
 void
@@ -167,6 +168,19 @@ connector_on_detach(struct engine_qp *qp)
 	}
 	connector_on_failure(qp);
 	connector_unbind(qp->connector);
+}
+
+void
+connector_on_move(struct engine_qp *from, struct engine_qp *to)
+{
+	struct engine_connector *connector = from->connector;
+
+	if (is_far(from))
+		connector->far.qp = to;
+	else
+		connector->qp = to;
+	to->connector = connector;
+	from->connector = NULL;
 }
 
 /* ---- events ---- */
@@ -236,7 +250,7 @@ deliver_one(struct plx_engine *engine, struct subscriber *subscriber, struct plx
 static bool
 must_wait(const struct plx_cm *cm, struct subscriber *subscriber)
 {
-	if (!engine_eq_has_room(&subscriber->channel->events))
+	if (subscriber->channel->holds || !engine_eq_has_room(&subscriber->channel->events))
 		return true;
 	return plx_cm_event_kind(cm) == PLX_CM_EVENT_ESTABLISHED &&
 	       far_holds_event(plx_list_entry(subscriber, struct engine_connector, subscriber));

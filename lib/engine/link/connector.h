@@ -31,6 +31,7 @@ struct engine_channel {
 	struct engine_eq events;
 	struct plx_engine *engine;
 	struct engine_seat *seat;
+	bool holds; /* events wait in the manager until their connector is another channel's */
 	/* of requests that were delivered here and are not adopted yet; receives no events */
 	struct subscriber orphan;
 	PLX_ALIGNED_LINE atomic_uint users;
@@ -124,6 +125,7 @@ uint32_t connector_deliver_events(struct plx_engine *engine);
 void connector_on_first_packet(struct engine_qp *qp);
 void connector_on_failure(struct engine_qp *qp);
 void connector_on_detach(struct engine_qp *qp);
+void connector_on_move(struct engine_qp *from, struct engine_qp *to);
 /* Associate a queue pair with a connector, or end the association. */
 void connector_bind(struct engine_connector *connector, struct engine_qp *qp);
 void connector_unbind(struct engine_connector *connector);

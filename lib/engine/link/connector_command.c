@@ -21,6 +21,8 @@ struct connector_call {
 	const uint8_t *private_data;
 	uint32_t private_bytes;
 	struct engine_channel *channel;
+	uint64_t cookie;
+	struct plx_connector_info *info;
 	struct plx_cm_view *view;
 };
 
@@ -245,6 +247,19 @@ detach(struct plx_engine *engine, const struct connector_call *call)
 	return PLX_OK;
 }
 
+/* What the manager has for it is delivered to the new channel. */
+static enum plx_status
+change_channel(struct plx_engine *engine, const struct connector_call *call)
+{
+	struct subscriber *subscriber = &call->connector->subscriber;
+
+	(void)engine;
+	subscriber->channel = call->channel;
+	subscriber->cookie = call->cookie;
+	*call->info = call->connector->peer.info;
+	return PLX_OK;
+}
+
 static enum plx_status
 unlisten(struct plx_engine *engine, const struct connector_call *call)
 {
@@ -379,6 +394,12 @@ plx_channel_back_set_fd(struct engine_channel *channel, int fd)
 	return atomic_compare_exchange_strong(&channel->events.fd, &none, fd);
 }
 
+void
+plx_channel_back_hold(struct engine_channel *channel)
+{
+	channel->holds = true;
+}
+
 enum plx_status
 plx_channel_back_refuse(struct engine_channel *channel, struct plx_cm_id id)
 {
@@ -455,6 +476,22 @@ plx_connector_back_destroy(struct engine_connector *connector)
 		return status;
 	atomic_fetch_sub(&connector->subscriber.channel->users, 1);
 	plx_heap_free(connector);
+	return PLX_OK;
+}
+
+enum plx_status
+plx_connector_back_move(struct engine_connector *connector, struct engine_channel *channel,
+			uint64_t cookie, struct plx_connector_info *info)
+{
+	struct engine_channel *former = connector->subscriber.channel;
+	struct connector_call call = {
+		.execute = change_channel, .channel = channel, .cookie = cookie, .info = info};
+	enum plx_status status = run_on_connector(connector, &call);
+
+	if (status != PLX_OK)
+		return status;
+	atomic_fetch_add(&channel->users, 1);
+	atomic_fetch_sub(&former->users, 1);
 	return PLX_OK;
 }
 

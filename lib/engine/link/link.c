@@ -47,6 +47,7 @@ const struct plx_link_ops plx_link = {
 	.on_first_packet = connector_on_first_packet,
 	.on_failure = connector_on_failure,
 	.on_detach = connector_on_detach,
+	.on_move = connector_on_move,
 	.on_message = far_on_message,
 	.ensure_ahs = ah_table_ensure,
 	.resolve_ah = ah_resolve,

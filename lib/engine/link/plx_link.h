@@ -71,6 +71,8 @@ void *plx_channel_back_front(const struct engine_channel *channel);
 int plx_channel_back_fd(struct engine_channel *channel);
 /** As plx_seat_back_set_fd(). */
 bool plx_channel_back_set_fd(struct engine_channel *channel, int fd);
+/** Deliver nothing: events wait until their connector is another channel's. Before it has one. */
+void plx_channel_back_hold(struct engine_channel *channel);
 /**
  * Refuse the request of a REQUESTED event of this channel instead of adopting it.
  * Errors:  STATE (the peer has given up, or it is no such request), TIMEOUT
@@ -106,6 +108,14 @@ enum plx_status plx_connector_back_create(struct engine_channel *channel, uint64
  * Errors:  TIMEOUT
  */
 enum plx_status plx_connector_back_destroy(struct engine_connector *connector) PLX_MUST_CHECK;
+/**
+ * Let a connector's events arrive in another channel from now on, of whatever seat.
+ * @param info [out] of its connection
+ * Errors:  TIMEOUT
+ */
+enum plx_status plx_connector_back_move(struct engine_connector *connector,
+					struct engine_channel *channel, uint64_t cookie,
+					struct plx_connector_info *info) PLX_MUST_CHECK;
 /**
  * Make an idle connector that of a REQUESTED event of its channel: later events of the connection
  * are its own.

@@ -68,6 +68,8 @@ struct plx_location {
 	X(QP_FLUSH, object, nothing)                       \
 	X(QP_COUNTERS, object, counters)                   \
 	X(QP_ADDRESS, qp_address, qp_addressed)            \
+	X(QP_EXPORT, qp_export, qp_exported)               \
+	X(QP_IMPORT, qp_import, qp_imported)               \
 	X(AH_CREATE, ah_create, ah_created)                \
 	X(CHANNEL_CREATE, channel_create, channel_created) \
 	X(CHANNEL_REFUSE, request_of, nothing)             \
@@ -335,6 +337,28 @@ struct plx_ipc_qp_address {
 
 struct plx_ipc_qp_addressed {
 	struct plx_qp_address address;
+};
+
+struct plx_ipc_qp_export {
+	struct plx_object qp, connector; /* connector 0: none */
+	uint32_t seat, resv;
+};
+
+struct plx_ipc_qp_exported {
+	struct plx_qp_token token;
+};
+
+struct plx_ipc_qp_import {
+	struct plx_qp_token token;
+	struct plx_ipc_qp_create qp;
+	struct plx_object channel; /* 0: none */
+	uint64_t cookie;           /* of the connector's events */
+};
+
+struct plx_ipc_qp_imported {
+	struct plx_ipc_qp_created qp;
+	struct plx_object connector; /* 0: none */
+	struct plx_connector_info info;
 };
 
 struct plx_ipc_ah_create {

@@ -287,6 +287,25 @@ enum plx_status plx_rc_modify(struct plx_rc *qp, enum plx_qp_state to,
 			      const struct plx_rc_attr *attr) PLX_MUST_CHECK;
 
 /**
+ * Is a connection between two messages, so that another queue pair can go on with it? It is in RTS,
+ * every request is completed, no message of the peer has begun, and no reply is due.
+ * Tests:   tests/unit/proto/transport/move.c
+ */
+bool plx_rc_is_between(const struct plx_rc *qp);
+/**
+ * Go on with the connection of another queue pair, which is between two messages.
+ *
+ * READs that `from` has answered are replayed from its domain's memory for plx_rc_former_ns(), as
+ * long as their keys are valid, and later not any more. All else is checked in the domain of `to`.
+ * @param to   in RESET, with as many responder resources; it is in RTS then, and has the number of
+ *             `from`, and `from` that of `to`
+ * @param from may only go to ERROR or RESET then; its receives are still posted
+ */
+void plx_rc_take_over(struct plx_rc *to, struct plx_rc *from, uint64_t now);
+/** [ns] For how long the peer may ask again for a READ: twice our own retry budget, 1 to 20 s. */
+uint64_t plx_rc_former_ns(const struct plx_rc *qp);
+
+/**
  * Post to the send queue. In ERROR the request is accepted and flushed.
  *
  * @param wqe   copied, but only the part in use. What is judged is the copy, and nothing is read

@@ -81,6 +81,7 @@ qp_init(void *memory, size_t head, const struct plx_rc_caps *caps, const struct 
 	qp->spill = (uint8_t *)memory + l.spill_at;
 	qp->res = (struct resource *)(void *)((uint8_t *)memory + l.res_at);
 	qp->req.ack_deadline = PLX_NEVER;
+	qp->former_until = PLX_NEVER;
 	requester_reset(qp);
 	responder_reset(qp);
 	return qp;
@@ -504,6 +505,8 @@ judge(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_act
 	}
 	if (plx_unlikely(pkt->ce || PLX_MUTANT(CNP_UNASKED)))
 		on_mark(qp, now);
+	if (plx_unlikely(now >= qp->former_until))
+		move_forget_former(qp);
 	if (plx_opcode_has(op, PLX_OPF_REQUEST))
 		return responder_on_packet(qp, pkt, out);
 	return requester_on_packet(qp, pkt, now, out);

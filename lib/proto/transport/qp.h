@@ -135,6 +135,7 @@ struct resource {
 	uint32_t packets;
 	struct plx_key rkey;
 	uint64_t va;
+	struct plx_domain domain; /* of the key; 0: of a former one, and too late */
 	uint32_t bytes;
 	uint32_t reply_first, reply_next, reply_end;
 	uint32_t reply_bytes; /* end of the reply, counted from the request's first byte */
@@ -223,6 +224,10 @@ struct plx_rc {
 	struct plx_key_memo memo;
 	struct recv_entry recv;
 	struct plx_rc_counters counters;
+	/* until when READs of a former owner's memory are replayed; PLX_NEVER: there is none
+	 * (move.c)
+	 */
+	uint64_t former_until;
 	struct plx_ud_ah *ahs; /* datagrams: [ah_count] as plx_ud_ids; NULL: no datagrams */
 	uint32_t ah_count;
 };
@@ -343,7 +348,8 @@ int sge_resolve(const struct plx_rc *qp, const struct sge_source *source, uint32
 
 /* Resolve a range that is in pieces (PLX_KEY_PIECES), checking the key for each page: as
  * key_resolve(). */
-PLX_COLD int key_pieces(const struct plx_rc *qp, struct plx_key key, uint64_t va, uint32_t bytes,
+PLX_COLD int key_pieces(const struct plx_mem *mem, struct plx_key key,
+			const struct plx_asker *asker, uint64_t va, uint32_t bytes,
 			struct plx_access need, struct plx_iov *out, struct plx_access *common);
 
 /*
@@ -353,19 +359,20 @@ PLX_COLD int key_pieces(const struct plx_rc *qp, struct plx_key key, uint64_t va
  * @param bytes of one packet, not 0
  */
 static inline int
-key_resolve(const struct plx_rc *qp, struct plx_key key, uint64_t va, uint32_t bytes,
-	    struct plx_access need, struct plx_iov *out, struct plx_access *common)
+key_resolve(const struct plx_mem *mem, struct plx_key key, const struct plx_asker *asker,
+	    uint64_t va, uint32_t bytes, struct plx_access need, struct plx_iov *out,
+	    struct plx_access *common)
 {
 	struct plx_grant grant;
-	enum plx_key_verdict verdict =
-		plx_key_check(qp->mem, key, &qp->asker, va, bytes, need, &grant);
+	enum plx_key_verdict verdict = plx_key_check(mem, key, asker, va, bytes, need, &grant);
 
 	if (plx_likely(verdict == PLX_KEY_GRANTED)) {
 		common->bits &= grant.access.bits;
 		*out = (struct plx_iov){.base = grant.host, .bytes = bytes};
 		return 1;
 	}
-	return verdict == PLX_KEY_PIECES ? key_pieces(qp, key, va, bytes, need, out, common) : -1;
+	return verdict == PLX_KEY_PIECES ? key_pieces(mem, key, asker, va, bytes, need, out, common)
+					 : -1;
 }
 
 /* Append PLACE actions that distribute `src` over the resolved ranges. */
@@ -505,6 +512,12 @@ enum plx_verdict requester_on_packet(struct plx_rc *qp, const struct plx_pkt *pk
 void responder_reset(struct plx_rc *qp);
 enum plx_verdict responder_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt,
 				     struct plx_actions *out);
+
+/* move.c */
+/* Who asks when the bytes of a READ are read: its domain may be a former one. */
+struct plx_asker move_asker_of(struct plx_rc *qp, const struct resource *res);
+/* former_until is over. */
+PLX_COLD void move_forget_former(struct plx_rc *qp);
 
 /* reply.c: what is owed to the peer */
 bool reply_is_due(const struct plx_rc *qp);

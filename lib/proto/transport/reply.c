@@ -235,6 +235,7 @@ emit_read_response(struct plx_rc *qp, struct resource *res, struct plx_actions *
 	struct plx_psn psn = plx_psn_add(res->first, res->reply_next);
 	uint32_t offset = res->reply_next << qp->mtu_shift;
 	uint32_t bytes = res->reply_bytes - offset;
+	const struct plx_asker asker = move_asker_of(qp, res);
 	struct plx_access common = {PLX_ACCESS_ALL};
 	struct plx_emit *emit;
 	int ranges = 0;
@@ -242,7 +243,7 @@ emit_read_response(struct plx_rc *qp, struct resource *res, struct plx_actions *
 	if (bytes > qp->mtu)
 		bytes = qp->mtu;
 	if (bytes > 0)
-		ranges = key_resolve(qp, res->rkey, res->va + offset, bytes,
+		ranges = key_resolve(qp->mem, res->rkey, &asker, res->va + offset, bytes,
 				     (struct plx_access){PLX_ACCESS_REMOTE_READ},
 				     &out->iov[out->iovs], &common);
 	if (ranges < 0)

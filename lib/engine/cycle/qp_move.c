@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A connection moves from one queue pair of an engine to another: the number, the path and the
+ * connector go with it. lib/proto/transport/move.c moves what the peer knows of. Start with
+ * plx_qp_back_move().
+ */
+#include "plx_back.h"
+#include "plx_engine_cycle.h"
+
+struct move_call {
+	struct engine_qp *from, *to;
+	const struct engine_connector *connector;
+};
+
+/* The slot goes with the number, and a doorbell with the slot. */
+static void
+swap_numbers(struct plx_engine *engine, struct engine_qp *a, struct engine_qp *b)
+{
+	struct qp_entry *at_a = &engine->table[a->slot], *at_b = &engine->table[b->slot];
+	uint32_t qpn = a->qpn, slot = a->slot;
+
+	engine_seat_remove_slot(a->seat, a->slot);
+	engine_seat_remove_slot(b->seat, b->slot);
+	at_a->qp = b;
+	at_b->qp = a;
+	a->qpn = b->qpn;
+	a->slot = b->slot;
+	b->qpn = qpn;
+	b->slot = slot;
+	engine_seat_add_slot(a->seat, a->slot);
+	engine_seat_add_slot(b->seat, b->slot);
+	a->sq.doorbell = seat_doorbell(a->seat->front, a->slot);
+	b->sq.doorbell = seat_doorbell(b->seat->front, b->slot);
+}
+
+static void
+take_path(struct engine_qp *to, struct engine_qp *from)
+{
+	to->path = from->path;
+	memcpy(to->path_mac, from->path_mac, sizeof(to->path_mac));
+	to->loops = from->loops;
+	to->routed = from->routed;
+	to->to_peer = from->to_peer;
+	to->from_peer = from->from_peer;
+	to->failure = from->failure;
+	/* Nothing matches any more. */
+	from->routed = false;
+	from->to_peer = (struct plx_frame_template){0};
+	plx_frame_flow_init(&from->from_peer, &from->to_peer);
+}
+
+/* Posts by other programs find the new one's ring. */
+static void
+forget_recent(struct plx_engine *engine, const struct engine_qp *qp)
+{
+	for (uint32_t i = 0; i < RECENT; i++)
+		if (engine->recent[i] == qp)
+			engine->recent[i] = NULL;
+}
+
+static enum plx_status
+move(struct plx_engine *engine, void *arg)
+{
+	const struct move_call *call = arg;
+	struct engine_qp *from = call->from, *to = call->to;
+	struct plx_rc_view view;
+
+	if (engine_qp_state(from) != PLX_QP_RTS || engine_qp_state(to) != PLX_QP_RESET)
+		return PLX_STATE;
+	if (from->connector != call->connector)
+		return PLX_INVALID;
+	engine_qp_fetch_all(from);
+	if (!plx_rc_is_between(from->rc))
+		return PLX_BUSY;
+	swap_numbers(engine, from, to);
+	plx_rc_take_over(to->rc, from->rc, engine->now);
+	take_path(to, from);
+	if (from->connector != NULL)
+		engine->link->on_move(from, to);
+	forget_recent(engine, from);
+	plx_rc_query(to->rc, &view);
+	atomic_store(&to->sq.front->rd_atomic_ok, view.initiator_depth > 0);
+	engine_sq_set_state(&to->sq, PLX_QP_RTS);
+	engine_schedule(engine, to);
+	return engine_qp_flush(from);
+}
+
+enum plx_status
+plx_qp_back_move(struct engine_qp *from, struct engine_qp *to,
+		 const struct engine_connector *connector)
+{
+	struct move_call call = {from, to, connector};
+
+	if (from->engine != to->engine || from->ud != NULL || to->ud != NULL ||
+	    from->sq.caps.responder_resources != to->sq.caps.responder_resources)
+		return PLX_INVALID;
+	return command_call(from->engine, move, &call);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Queue pairs that change hands between programs of one host, which does the work
+ * (lib/host/export.c). Start with plx_qp_export().
+ */
+#include <stdlib.h>
+
+#include "connector.h"
+#include "plx_heap.h"
+
+enum plx_status
+plx_qp_export(struct plx_qp *qp, struct plx_connector *connector, uint32_t seat,
+	      struct plx_qp_token *token, struct plx_why *why)
+{
+	struct plx_adapter *adapter = adapter_of(qp);
+	struct plx_ipc_qp_export request = {.qp = {qp->object}, .seat = seat};
+	struct plx_ipc_qp_exported reply;
+	enum plx_status status;
+
+	if (connector != NULL && connector->channel->adapter != adapter) {
+		plx_why_set(why, "the connector is none of adapter %s", adapter->name);
+		return PLX_INVALID;
+	}
+	if (connector != NULL)
+		request.connector = connector->object;
+	status = adapter_call(adapter, PLX_IPC_QP_EXPORT, &request, &reply, why);
+	if (status != PLX_OK)
+		return status;
+	*token = reply.token;
+	if (connector != NULL)
+		connector_free(connector);
+	return PLX_OK;
+}
+
+/* Both halves that the program gets are there before the host gives anything away. */
+static enum plx_status
+import(struct plx_pd *pd, const struct plx_ipc_qp_import *request,
+       const struct plx_qp_options *options, struct plx_qp *qp, struct plx_connector *connector,
+       struct plx_why *why)
+{
+	struct plx_ipc_qp_imported reply;
+	enum plx_status status = adapter_call(pd->adapter, PLX_IPC_QP_IMPORT, request, &reply, why);
+
+	if (status != PLX_OK)
+		return status;
+	qp_open(qp, pd, options, &reply.qp);
+	if (connector == NULL)
+		return PLX_OK;
+	pthread_mutex_lock(&pd->adapter->lock);
+	connector->object = reply.connector;
+	connector->info = reply.info;
+	pthread_mutex_unlock(&pd->adapter->lock);
+	return PLX_OK;
+}
+
+enum plx_status
+plx_qp_import(struct plx_pd *pd, const struct plx_qp_token *token,
+	      const struct plx_qp_options *options, struct plx_event_channel *channel,
+	      struct plx_qp **out_qp, struct plx_connector **out_connector, struct plx_why *why)
+{
+	struct plx_ipc_qp_import request = {.token = *token};
+	struct plx_connector *connector = NULL;
+	enum plx_status status = qp_check_queues(pd->adapter, options, why);
+	struct plx_qp *qp;
+
+	if (status != PLX_OK)
+		return status;
+	if (channel != NULL && channel->adapter != pd->adapter) {
+		plx_why_set(why, "the channel is none of adapter %s", pd->adapter->name);
+		return PLX_INVALID;
+	}
+	request.qp = qp_request_of(pd, options);
+	qp = plx_heap_alloc(sizeof(*qp), pd->adapter->socket);
+	if (qp == NULL)
+		return PLX_NO_MEMORY;
+	if (channel != NULL) {
+		connector = connector_alloc(channel);
+		if (connector == NULL) {
+			plx_heap_free(qp);
+			return PLX_NO_MEMORY;
+		}
+		request.channel = channel->object;
+		request.cookie = connector->cookie;
+	}
+	status = import(pd, &request, options, qp, connector, why);
+	if (status != PLX_OK) {
+		plx_heap_free(qp);
+		if (connector != NULL)
+			connector_free(connector);
+		return status;
+	}
+	*out_qp = qp;
+	*out_connector = connector;
+	return PLX_OK;
+}
