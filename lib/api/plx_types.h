@@ -432,6 +432,10 @@ struct plx_connector_info {
 	bool srq; /* the peer's queue pair has one */
 };
 
+enum {
+	PLX_LINGER_MAX_MS = 600000, /* of plx_qp_linger() */
+};
+
 /* A queue pair on its way from one program to another (plx_qp_export()): plain bytes. */
 struct plx_qp_token {
 	uint64_t v[2];

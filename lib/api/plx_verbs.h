@@ -348,6 +348,19 @@ PLX_API enum plx_status plx_qp_export(struct plx_qp *qp, struct plx_connector *c
 				      struct plx_why *why) PLX_MUST_CHECK;
 
 /**
+ * Let the host finish what this queue pair has posted if the program ends, however it ends: until
+ * all of it is acknowledged, or the time is over, the connection stays, and the memory with it.
+ * Then the peer is told that it is disconnected. Without this call it is told at once. What the
+ * peer sends meanwhile goes into receives that were posted.
+ *
+ * @param ms 1 .. PLX_LINGER_MAX_MS: after the program's end; 0: do not
+ * Errors (each with a sentence): INVALID (the time; UD; the adapter is the program's own, which
+ * ends with it); GONE Tests:   tests/unit/host/linger.c
+ */
+PLX_API enum plx_status plx_qp_linger(struct plx_qp *qp, uint32_t ms,
+				      struct plx_why *why) PLX_MUST_CHECK;
+
+/**
  * Take over a queue pair that another program has exported to this one. It is in RTS at once: post
  * receives.
  *

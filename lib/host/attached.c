@@ -282,9 +282,18 @@ end_all(struct host_seat *seat, const enum host_kind *kinds, size_t n)
 }
 
 /* Users first. Connectors are the first of all: their peers are told, and their queue pairs do
- * nothing any more. */
+ * nothing any more. Those that linger have memory and completion queues, and their connectors a
+ * channel. */
 static const enum host_kind first_to_end[] = {
-	HOST_CONNECTOR, HOST_LISTENER, HOST_CHANNEL, HOST_QP, HOST_AH,
+	HOST_CONNECTOR,
+	HOST_LISTENER,
+	HOST_QP,
+	HOST_AH,
+};
+static const enum host_kind then_to_end[] = {
+	HOST_CONNECTOR,
+	HOST_CHANNEL,
+	HOST_QP,
 };
 /* What peers may still READ while an exported queue pair is waited for. */
 static const enum host_kind last_to_end[] = {
@@ -294,7 +303,10 @@ static const enum host_kind last_to_end[] = {
 void
 host_seat_end(struct host_seat *seat)
 {
+	(void)host_linger_begin(seat);
 	end_all(seat, first_to_end, PLX_COUNT_OF(first_to_end));
+	host_linger_end(seat);
+	end_all(seat, then_to_end, PLX_COUNT_OF(then_to_end));
 	host_exports_end(seat);
 	end_all(seat, last_to_end, PLX_COUNT_OF(last_to_end));
 	for (uint32_t i = 0; i < seat->adapter->engines; i++)

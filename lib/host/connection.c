@@ -403,6 +403,8 @@ HOST_FN(host_connect)
 		attr.local_port = choose_port(adapter);
 	status = plx_connector_back_connect(connector->back, qp->listed.back, &attr);
 	if (status == PLX_OK)
+		connector->qp = request->qp;
+	if (status == PLX_OK)
 		tell(adapter, &attr, reply);
 	return explain(adapter, status, &options->remote, why);
 }
@@ -464,6 +466,8 @@ HOST_FN(host_accept)
 	if (status != PLX_OK)
 		return status;
 	status = plx_connector_back_accept(connector->back, qp->listed.back, &attr);
+	if (status == PLX_OK)
+		connector->qp = request->qp;
 	return explain(adapter, status, &request->peer, why);
 }
 

@@ -435,6 +435,8 @@ HOST_FN(host_qp_import)
 	}
 	if (connector != NULL)
 		import_connector(seat, export, connector, channel, request, imported);
+	if (connector != NULL)
+		connector->qp.v = qp->object.number;
 	host_qp_tell(seat, qp, &imported->qp);
 	free_parked(export->qp);
 	free(export);

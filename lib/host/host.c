@@ -34,7 +34,8 @@ host_destroy_all(struct host_seat *seat, enum host_kind kind)
 	bool all = true;
 
 	for (uint32_t i = 0; (object = host_next(seat, &i)) != NULL; i++)
-		if (object->kind == kind && destroy[kind](seat, object) != PLX_OK)
+		if (object->kind == kind && !host_lingers(seat, object) &&
+		    destroy[kind](seat, object) != PLX_OK)
 			all = false;
 	return all;
 }
@@ -76,6 +77,7 @@ static const host_fn serve[PLX_IPC_OP_COUNT] = {
 	[PLX_IPC_QP_FLUSH] = host_qp_flush,
 	[PLX_IPC_QP_COUNTERS] = host_qp_counters,
 	[PLX_IPC_QP_ADDRESS] = host_qp_address,
+	[PLX_IPC_QP_LINGER] = host_qp_linger,
 	[PLX_IPC_QP_EXPORT] = host_qp_export,
 	[PLX_IPC_QP_IMPORT] = host_qp_import,
 	[PLX_IPC_AH_CREATE] = host_ah_create,

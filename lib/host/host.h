@@ -85,7 +85,7 @@ void host_leave(struct host_seat *seat, struct host_object *object);
 void *host_find(struct host_seat *seat, struct plx_object object, enum host_kind kind);
 /* Any kind. */
 struct host_object *host_find_any(struct host_seat *seat, struct plx_object object);
-/* Destroy all objects of one kind. host.c. Returns: whether all are gone */
+/* Destroy all objects of one kind, but those that linger. host.c. Returns: whether all are gone */
 bool host_destroy_all(struct host_seat *seat, enum host_kind kind);
 /* The next object from an index on; NULL: there is none. */
 struct host_object *host_next(struct host_seat *seat, uint32_t *index);
@@ -144,6 +144,8 @@ struct host_queue_pair {
 	struct host_qp listed;
 	struct plx_domain domain;
 	uint32_t engine;
+	uint32_t linger_ms; /* after the end of the program; 0: it does not */
+	bool lingers;       /* that has come */
 	struct qp_back_made made;
 };
 
@@ -168,6 +170,7 @@ struct host_listener {
 struct host_connector {
 	struct host_object object; /* first */
 	struct engine_connector *back;
+	struct plx_object qp; /* that it connects; 0: none yet */
 };
 
 /* ---- which engine: placement.c ---- */
@@ -248,6 +251,9 @@ HOST_FN(host_qp_query);
 HOST_FN(host_qp_flush);
 HOST_FN(host_qp_counters);
 HOST_FN(host_qp_address);
+
+/* linger.c */
+HOST_FN(host_qp_linger);
 
 /* export.c */
 HOST_FN(host_qp_export);
@@ -341,6 +347,15 @@ enum plx_status host_qp_make(struct host_seat *seat, const struct plx_ipc_qp_cre
 /* What the program needs to know of it. */
 void host_qp_tell(const struct host_seat *seat, const struct host_queue_pair *qp,
 		  struct plx_ipc_qp_created *reply);
+
+/* ---- linger.c ---- */
+
+/* The program has ended. Returns: how many of its queue pairs finish what they have */
+uint32_t host_linger_begin(struct host_seat *seat);
+/* Is it one of these, or the connector of one? */
+bool host_lingers(struct host_seat *seat, const struct host_object *object);
+/* Wait until they have finished, their time is over, or the host stops. None lingers then. */
+void host_linger_end(struct host_seat *seat);
 
 /* ---- export.c ---- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Queue pairs that change hands between programs of one host, which does the work
- * (lib/host/export.c). Start with plx_qp_export().
+ * Queue pairs that outlive their program at a host, which does the work: they change hands
+ * (lib/host/export.c), or are finished (lib/host/linger.c). Start with plx_qp_export().
  */
 #include <stdlib.h>
 
@@ -30,6 +30,15 @@ plx_qp_export(struct plx_qp *qp, struct plx_connector *connector, uint32_t seat,
 	if (connector != NULL)
 		connector_free(connector);
 	return PLX_OK;
+}
+
+enum plx_status
+plx_qp_linger(struct plx_qp *qp, uint32_t ms, struct plx_why *why)
+{
+	const struct plx_ipc_qp_linger request = {.object = {qp->object}, .ms = ms};
+	struct plx_ipc_nothing none;
+
+	return adapter_call(adapter_of(qp), PLX_IPC_QP_LINGER, &request, &none, why);
 }
 
 /* Both halves that the program gets are there before the host gives anything away. */

@@ -261,6 +261,18 @@ open_qp(struct plx_qp *qp, struct engine_qp *back)
 		rq_open(&qp->rq, made.rq_front, made.rq_depth, made.rq_sges, made.rq);
 }
 
+void
+whole_qp_moved(struct plx_qp *qp)
+{
+	struct qp_back_made made;
+	struct seat_fronts fronts;
+
+	plx_qp_back_made(qp->back, &made);
+	plx_seat_back_fronts(qp->back->seat, &fronts);
+	qp->qpn = made.qpn;
+	qp->sq.doorbell = seat_doorbell(fronts.doorbells, made.slot);
+}
+
 enum plx_status
 plx_engine_qp_create(struct plx_engine *engine, const struct plx_engine_qp_config *config,
 		     struct plx_qp **out)

@@ -77,6 +77,9 @@ const struct plx_rc_counters *plx_engine_qp_counters(const struct plx_qp *qp);
 /** What it was created with. */
 const struct plx_engine_qp_config *plx_engine_qp_config(const struct plx_qp *qp);
 
+/** The engine's half has got another number: post to it as before. */
+void whole_qp_moved(struct plx_qp *qp);
+
 /* ---- connections ---- */
 
 struct whole_channel {

@@ -116,10 +116,15 @@ enum plx_status plx_qp_back_destroy(struct engine_qp *qp) PLX_MUST_CHECK;
  * @param connector that `from` is bound to; NULL: none
  * Errors:  BUSY (it is not between two messages), STATE (not connected, or `to` is not in RESET),
  *          INVALID (it has another connector), TIMEOUT
- * Tests:   tests/unit/engine/cycle/move.c
+ * Tests:   tests/unit/engine/cycle/take_over.c
  */
 enum plx_status plx_qp_back_move(struct engine_qp *from, struct engine_qp *to,
 				 const struct engine_connector *connector) PLX_MUST_CHECK;
+/**
+ * Its program has ended: what was posted before is executed, and what is posted from now on not.
+ * Errors:  TIMEOUT
+ */
+enum plx_status plx_qp_back_freeze(struct engine_qp *qp) PLX_MUST_CHECK;
 /** As plx_engine_qp_modify(). */
 enum plx_status plx_qp_back_modify(struct engine_qp *qp, enum plx_qp_state to,
 				   const struct plx_rc_attr *attr,

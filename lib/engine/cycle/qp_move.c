@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A connection moves from one queue pair of an engine to another: the number, the path and the
- * connector go with it. lib/proto/transport/move.c moves what the peer knows of. Start with
- * plx_qp_back_move().
+ * What happens to a queue pair when its program gives it away or ends. A connection moves from one
+ * queue pair of an engine to another: the number, the path and the connector go with it.
+ * lib/proto/transport/move.c moves what the peer knows of. Start with plx_qp_back_move().
  */
 #include "plx_back.h"
 #include "plx_engine_cycle.h"
@@ -83,6 +83,27 @@ move(struct plx_engine *engine, void *arg)
 	engine_sq_set_state(&to->sq, PLX_QP_RTS);
 	engine_schedule(engine, to);
 	return engine_qp_flush(from);
+}
+
+/* Without rings nothing can be posted, as in inline mode. */
+static enum plx_status
+freeze(struct plx_engine *engine, void *arg)
+{
+	struct engine_qp *qp = arg;
+
+	engine_qp_fetch_all(qp);
+	(void)engine_rq_fetch(&qp->own);
+	qp->sq.ring.shared = NULL;
+	qp->own.ring.shared = NULL;
+	forget_recent(engine, qp);
+	engine_schedule(engine, qp);
+	return PLX_OK;
+}
+
+enum plx_status
+plx_qp_back_freeze(struct engine_qp *qp)
+{
+	return command_call(qp->engine, freeze, qp);
 }
 
 enum plx_status

@@ -68,6 +68,7 @@ struct plx_location {
 	X(QP_FLUSH, object, nothing)                       \
 	X(QP_COUNTERS, object, counters)                   \
 	X(QP_ADDRESS, qp_address, qp_addressed)            \
+	X(QP_LINGER, qp_linger, nothing)                   \
 	X(QP_EXPORT, qp_export, qp_exported)               \
 	X(QP_IMPORT, qp_import, qp_imported)               \
 	X(AH_CREATE, ah_create, ah_created)                \
@@ -337,6 +338,11 @@ struct plx_ipc_qp_address {
 
 struct plx_ipc_qp_addressed {
 	struct plx_qp_address address;
+};
+
+struct plx_ipc_qp_linger {
+	struct plx_object object;
+	uint32_t ms, resv;
 };
 
 struct plx_ipc_qp_export {

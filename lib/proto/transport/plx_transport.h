@@ -289,7 +289,7 @@ enum plx_status plx_rc_modify(struct plx_rc *qp, enum plx_qp_state to,
 /**
  * Is a connection between two messages, so that another queue pair can go on with it? It is in RTS,
  * every request is completed, no message of the peer has begun, and no reply is due.
- * Tests:   tests/unit/proto/transport/move.c
+ * Tests:   tests/unit/engine/cycle/take_over.c
  */
 bool plx_rc_is_between(const struct plx_rc *qp);
 /**
