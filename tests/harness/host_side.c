@@ -3,6 +3,7 @@
  * See host_side.h.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,6 +20,15 @@ host_side_ip(unsigned last)
 	return (struct plx_ip){.version = 4, .v = {10, 79, 0, (uint8_t)last}};
 }
 
+/* Some tests run once more with several engines, which hand over every packet to each other. */
+static uint32_t
+engines(void)
+{
+	const char *several = getenv("POLLUX_TEST_ENGINES");
+
+	return several != NULL ? (uint32_t)atoi(several) : 1;
+}
+
 bool
 host_side_offer(unsigned i, char name[PLX_ADAPTER_NAME_MAX + 1],
 		struct plx_adapter_options *options)
@@ -27,14 +37,16 @@ host_side_offer(unsigned i, char name[PLX_ADAPTER_NAME_MAX + 1],
 		return false;
 	snprintf(name, PLX_ADAPTER_NAME_MAX + 1, "%c", 'a' + (int)i);
 	plx_adapter_options_init(options);
-	snprintf(options->device, sizeof(options->device), "net_wire0,end=%u", i);
+	options->engines = engines();
+	snprintf(options->device, sizeof(options->device), "net_wire0,end=%u,shift=%d", i,
+		 options->engines > 1);
 	options->address[0].ip = host_side_ip(i + 1);
 	options->address[0].prefix_bits = 24;
 	options->addresses = 1;
 	options->idle = PLX_IDLE_YIELD;
 	options->qps = 64;
 	options->keys = 128;
-	options->packets = 4096;
+	options->packets = 4096 * options->engines;
 	snprintf(options->worker, sizeof(options->worker), "both");
 	return true;
 }
@@ -42,7 +54,8 @@ host_side_offer(unsigned i, char name[PLX_ADAPTER_NAME_MAX + 1],
 void
 host_side_open(struct host_side *side, const char *name)
 {
-	const struct plx_cq_options cq = {.depth = 64};
+	/* What is not on engine 0, where connectors are, has more ways to go wrong. */
+	const struct plx_cq_options cq = {.depth = 64, .engine = engines()};
 	struct plx_qp_options qp = {.sq_depth = 16, .rq_depth = 16};
 	struct plx_why why = {""};
 
