@@ -98,6 +98,8 @@ end(struct plx_adapter *adapter)
 		return status;
 	if (adapter->async_fd >= 0)
 		close(adapter->async_fd);
+	for (uint32_t i = 0; i < adapter->engines; i++)
+		eq_close(&adapter->engine[i].async_events);
 	free(adapter->cookies.slot);
 	pthread_mutex_destroy(&adapter->lock);
 	free(adapter);

@@ -47,9 +47,11 @@ plx_cq_destroy(struct plx_cq *cq)
 {
 	enum plx_status status = adapter_call_on(cq->adapter, PLX_IPC_DESTROY, cq->object);
 
-	if (status == PLX_OK)
-		plx_heap_free(cq);
-	return status;
+	if (status != PLX_OK)
+		return status;
+	cq_close(cq);
+	plx_heap_free(cq);
+	return PLX_OK;
 }
 
 enum plx_status

@@ -42,9 +42,11 @@ plx_event_channel_destroy(struct plx_event_channel *channel)
 	enum plx_status status =
 		adapter_call_on(channel->adapter, PLX_IPC_DESTROY, channel->object.v);
 
-	if (status == PLX_OK)
-		free(channel);
-	return status;
+	if (status != PLX_OK)
+		return status;
+	eq_close(&channel->events);
+	free(channel);
+	return PLX_OK;
 }
 
 int

@@ -204,6 +204,12 @@ cq_open(struct plx_cq *cq, struct cq_front *front, uint32_t depth, bool inline_m
 	atomic_init(&cq->wake_fd, -1);
 }
 
+void
+cq_close(struct plx_cq *cq)
+{
+	front_descriptor_close(cq->owner, &cq->fd, &cq->wake_fd);
+}
+
 static inline uint32_t
 peek(struct plx_cq *cq, uint32_t n, struct plx_ring_span *span)
 {

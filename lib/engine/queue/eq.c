@@ -52,3 +52,9 @@ eq_fd(struct eq *eq)
 		engine_wake(NULL, &eq->wake_fd);
 	return fd;
 }
+
+void
+eq_close(struct eq *eq)
+{
+	front_descriptor_close(eq->owner, &eq->fd, &eq->wake_fd);
+}

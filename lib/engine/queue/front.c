@@ -6,6 +6,7 @@
 
 #include "plx_front.h"
 #include "plx_heap.h"
+#include "plx_wake.h"
 
 static void *
 alloc_private(struct front_memory *memory, size_t bytes)
@@ -64,4 +65,13 @@ front_descriptor(struct front_owner *owner, uint64_t object, atomic_int *fd, ato
 	}
 	pthread_mutex_unlock(&lock);
 	return own;
+}
+
+void
+front_descriptor_close(const struct front_owner *owner, atomic_int *fd, atomic_int *wake_fd)
+{
+	if (!owner->remote)
+		return;
+	engine_fd_close(NULL, fd);
+	engine_fd_close(NULL, wake_fd);
 }

@@ -91,5 +91,7 @@ _Static_assert(offsetof(struct plx_cq, look) == 0, "plx_cq_looks_empty() finds i
  * @param depth as the engine's half was created with */
 void cq_open(struct plx_cq *cq, struct cq_front *front, uint32_t depth, bool inline_mode,
 	     struct front_owner *owner, uint64_t object);
+/* The engine's half has been destroyed. */
+void cq_close(struct plx_cq *cq);
 
 #endif

@@ -44,5 +44,7 @@ bool eq_pop(struct eq *eq, void *event);
 /* A descriptor that is readable while an event is queued. The queue owns it. -1: no descriptor is
  * available */
 int eq_fd(struct eq *eq);
+/* The engine's half has been destroyed. */
+void eq_close(struct eq *eq);
 
 #endif

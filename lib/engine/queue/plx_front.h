@@ -73,5 +73,8 @@ struct front_owner {
  * Returns: -1: the system has none */
 int front_descriptor(struct front_owner *owner, uint64_t object, atomic_int *fd,
 		     atomic_int *wake_fd);
+/* Its object has ended. Of an owner in another process both are copies, which are the program's to
+ * close. */
+void front_descriptor_close(const struct front_owner *owner, atomic_int *fd, atomic_int *wake_fd);
 
 #endif
