@@ -147,8 +147,8 @@ PLX_API void plx_cq_release(struct plx_cq *cq, const struct plx_wc_span *span);
  * @param kinds enum plx_cq_notify bits, added to those already armed
  * @param fired [out] the kinds that fired at once, whichever call armed them; they are not reported
  *              again. NULL: plx_cq_get_event() and the descriptor report them
- * Errors: INVALID (kinds), FULL (the queue has overrun), TIMEOUT (the engine does not run; only
- * possible at the first call, on a system without membarrier())
+ * Errors: INVALID (kinds), FULL (the queue has overrun); at the first call, for which the host may
+ * be asked: TIMEOUT (the engine does not run), GONE
  * Cost: the first call of a queue makes one system call, later ones none
  * Spec: IBTA vol 1, 11.4.2.2
  */

@@ -170,16 +170,19 @@ cq_barrier_everywhere(void)
  * threads that arm make their own. Inline mode has one thread, whose program order is enough. If
  * the process has lost the right to the system call meanwhile, a command to the engine serves as
  * the barrier.
- * Errors:  TIMEOUT (the engine does not run)
+ * Errors:  TIMEOUT (the engine does not run), GONE
  */
 static PLX_COLD enum plx_status
 let_arm(struct plx_cq *cq)
 {
+	enum plx_status status = PLX_OK;
+
 	atomic_store(&cq->front->armable, true);
 	/* A barrier of this process' threads is none of an engine's in another. */
-	if (!cq->look.inline_mode && (cq->owner->remote || !cq_barrier_everywhere()) &&
-	    cq->owner->barrier(cq->owner, cq->object) != PLX_OK)
-		return PLX_TIMEOUT;
+	if (!cq->look.inline_mode && (cq->owner->remote || !cq_barrier_everywhere()))
+		status = cq->owner->barrier(cq->owner, cq->object);
+	if (status != PLX_OK)
+		return status;
 	atomic_store(&cq->arm_ready, true);
 	return PLX_OK;
 }
@@ -262,8 +265,12 @@ plx_cq_arm(struct plx_cq *cq, uint32_t kinds, uint32_t *fired)
 
 	if (kinds == 0 || kinds & ~(uint32_t)PLX_CQ_NOTIFY_ALL)
 		return PLX_INVALID;
-	if (plx_unlikely(!atomic_load(&cq->arm_ready)) && let_arm(cq) != PLX_OK)
-		return PLX_TIMEOUT;
+	if (plx_unlikely(!atomic_load(&cq->arm_ready))) {
+		enum plx_status status = let_arm(cq);
+
+		if (status != PLX_OK)
+			return status;
+	}
 	request(cq, kinds);
 	STEP(ARM_REQUESTED);
 	now = PLX_MUTANT(ARM_DOES_NOT_LOOK) ? 0 : cq_take_due(cq->front);

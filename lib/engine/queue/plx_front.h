@@ -64,7 +64,7 @@ struct front_owner {
 	 * @param wake_fd [out] what is written to make it readable */
 	int (*descriptor)(struct front_owner *owner, uint64_t object, int *wake_fd);
 	/* Make the thread of the object's engine pass a full barrier.
-	 * Errors:  TIMEOUT (it does not run) */
+	 * Errors:  TIMEOUT (it does not run), GONE (with the other process) */
 	enum plx_status (*barrier)(struct front_owner *owner, uint64_t object);
 	bool remote; /* another process */
 };

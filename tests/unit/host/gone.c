@@ -27,7 +27,7 @@ struct program {
 	uint8_t *memory;
 	struct plx_mr *mr;
 	struct plx_mw *mw;
-	struct plx_cq *cq;
+	struct plx_cq *cq, *unarmed;
 	struct plx_srq *srq;
 	struct plx_qp *qp;
 	struct plx_event_channel *channel;
@@ -52,6 +52,7 @@ open_all(struct program *p)
 			 PLX_OK);
 	assert_int_equal(plx_mw_create(p->pd, &p->mw), PLX_OK);
 	assert_int_equal(plx_cq_create(p->adapter, &cq, &p->cq), PLX_OK);
+	assert_int_equal(plx_cq_create(p->adapter, &cq, &p->unarmed), PLX_OK);
 	assert_int_equal(plx_srq_create(p->adapter, &srq, &p->srq), PLX_OK);
 	qp.send_cq = qp.recv_cq = p->cq;
 	assert_int_equal(plx_qp_create(p->pd, &qp, &p->qp, NULL), PLX_OK);
@@ -71,6 +72,7 @@ close_all(struct program *p)
 	assert_int_equal(plx_qp_destroy(p->qp), PLX_OK);
 	assert_int_equal(plx_srq_destroy(p->srq), PLX_OK);
 	assert_int_equal(plx_cq_destroy(p->cq), PLX_OK);
+	assert_int_equal(plx_cq_destroy(p->unarmed), PLX_OK);
 	assert_int_equal(plx_mw_destroy(p->mw), PLX_OK);
 	assert_int_equal(plx_mr_deregister(p->mr), PLX_OK);
 	plx_mem_free(p->memory);
@@ -108,6 +110,7 @@ every_call_ends_when_the_host_is_killed(void **state)
 	assert_int_equal(plx_adapter_resolve(p.adapter, &ip, 1000, NULL, NULL), PLX_GONE);
 	assert_int_equal(plx_adapter_counters(p.adapter, counter, 4), 0);
 	assert_int_equal(plx_cq_resize(p.cq, 32), PLX_GONE);
+	assert_int_equal(plx_cq_arm(p.unarmed, PLX_CQ_NOTIFY_ANY, NULL), PLX_GONE);
 	assert_false(plx_adapter_is_running(p.adapter, 1000));
 	assert_false(plx_adapter_next_async_event(p.adapter, &async));
 	assert_int_equal(plx_cq_wait(p.cq, WAIT_MS), 0);
