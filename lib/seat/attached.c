@@ -237,6 +237,9 @@ call(struct plx_seat *seat, enum plx_ipc_op op, const void *request, void *reply
 			break;
 		status = exchange(to, op, request, reply, why);
 	}
+	/* It went while it gave us memory. */
+	if (status == PLX_NO_MEMORY && to->gone)
+		status = lost(to, why);
 	/* A host that has gone has nothing of ours. */
 	if (status == PLX_GONE && to->gone && ends_an_object(op))
 		status = PLX_OK;
