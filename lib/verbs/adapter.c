@@ -60,7 +60,9 @@ take(struct plx_adapter *adapter, const struct plx_ipc_opened *opened)
 static enum plx_status
 make_async_fd(struct plx_adapter *adapter, struct plx_why *why)
 {
+	const struct plx_ipc_running request = {.timeout_ms = 0};
 	struct epoll_event event = {.events = EPOLLIN};
+	struct plx_ipc_nothing none;
 	int error = 0;
 
 	adapter->async_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -72,6 +74,9 @@ make_async_fd(struct plx_adapter *adapter, struct plx_why *why)
 			error = errno;
 	if (error == 0)
 		return PLX_OK;
+	/* Without a host there is none either, and that is the reason then. */
+	if (adapter_call(adapter, PLX_IPC_RUNNING, &request, &none, why) == PLX_GONE)
+		return PLX_GONE;
 	plx_why_set(why, "no descriptor for events: %s", strerror(error));
 	return PLX_NO_MEMORY;
 }
