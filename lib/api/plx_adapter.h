@@ -201,7 +201,8 @@ PLX_API bool plx_adapter_prepare_thread(struct plx_adapter *adapter);
  */
 PLX_API bool plx_adapter_is_running(struct plx_adapter *adapter, uint32_t timeout_ms);
 
-/** Fetch the next asynchronous event. Returns: false: no event is pending. Threads: any. */
+/** Fetch the next asynchronous event. HOST_GONE comes once: nothing completes any more, and no
+ * other descriptor tells so. Returns: false: no event is pending. Threads: any. */
 PLX_API bool plx_adapter_next_async_event(struct plx_adapter *adapter, struct plx_async_event *out);
 
 /** Get a descriptor that is readable while an asynchronous event is pending. The adapter owns it.

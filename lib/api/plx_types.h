@@ -301,7 +301,8 @@ PLX_API const char *plx_qp_state_name(enum plx_qp_state state);
 	X(FAILED, "the QP is in error")                                     \
 	X(FLUSHED, "in error, all entries are flushed")                     \
 	X(SRQ_THRESHOLD, "the shared receive queue is below its threshold") \
-	X(CQ_OVERRUN, "the completion queue overran and is unusable")
+	X(CQ_OVERRUN, "the completion queue overran and is unusable")       \
+	X(HOST_GONE, "the adapter's host has gone")
 
 enum plx_event_kind {
 #define PLX_X(name, text) PLX_EVENT_##name,

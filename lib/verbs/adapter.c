@@ -4,6 +4,7 @@
  * process is decided in plx_adapter_open(), and nowhere else.
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -56,12 +57,13 @@ take(struct plx_adapter *adapter, const struct plx_ipc_opened *opened)
 	}
 }
 
-/* One descriptor for the asynchronous events of all engines. */
+/* One descriptor for the asynchronous events of all engines, and for the end of the host. */
 static enum plx_status
 make_async_fd(struct plx_adapter *adapter, struct plx_why *why)
 {
 	const struct plx_ipc_running request = {.timeout_ms = 0};
-	struct epoll_event event = {.events = EPOLLIN};
+	struct epoll_event event = {.events = EPOLLIN}, hangup = {.events = 0};
+	int host_fd = adapter->seat->host_fd;
 	struct plx_ipc_nothing none;
 	int error = 0;
 
@@ -72,6 +74,9 @@ make_async_fd(struct plx_adapter *adapter, struct plx_why *why)
 		if (epoll_ctl(adapter->async_fd, EPOLL_CTL_ADD,
 			      eq_fd(&adapter->engine[i].async_events), &event) != 0)
 			error = errno;
+	if (error == 0 && host_fd >= 0 &&
+	    epoll_ctl(adapter->async_fd, EPOLL_CTL_ADD, host_fd, &hangup) != 0)
+		error = errno;
 	if (error == 0)
 		return PLX_OK;
 	/* Without a host there is none either, and that is the reason then. */
@@ -268,6 +273,19 @@ plx_adapter_prepare_thread(struct plx_adapter *adapter)
 	return !adapter->inline_mode || adapter->seat->ops->prepare_thread();
 }
 
+/* The host has gone, and nobody has been told. */
+static bool
+ends(struct plx_adapter *adapter)
+{
+	struct pollfd host = {.fd = adapter->seat->host_fd};
+
+	if (host.fd < 0 || atomic_load(&adapter->ended) || poll(&host, 1, 0) <= 0 ||
+	    atomic_exchange(&adapter->ended, true))
+		return false;
+	(void)epoll_ctl(adapter->async_fd, EPOLL_CTL_DEL, host.fd, NULL);
+	return true;
+}
+
 bool
 plx_adapter_next_async_event(struct plx_adapter *adapter, struct plx_async_event *out)
 {
@@ -278,7 +296,10 @@ plx_adapter_next_async_event(struct plx_adapter *adapter, struct plx_async_event
 			plx_log_async_event(adapter->name, out);
 		return true;
 	}
-	return false;
+	if (!ends(adapter))
+		return false;
+	*out = (struct plx_async_event){.kind = PLX_EVENT_HOST_GONE};
+	return true;
 }
 
 int

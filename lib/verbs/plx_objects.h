@@ -44,7 +44,9 @@ struct plx_adapter {
 	struct front_owner owner; /* of all fronts */
 	uint32_t engines;
 	struct adapter_engine engine[PLX_IPC_ENGINES_MAX];
-	int async_fd; /* an epoll set of the engines' descriptors for asynchronous events */
+	int async_fd; /* an epoll set of the engines' descriptors for asynchronous events, and of
+		       * the seat's host_fd */
+	atomic_bool ended; /* ... of which the program has been told */
 	char name[PLX_ADAPTER_NAME_MAX + 1];
 
 	pthread_mutex_t lock; /* of the cookies, and of what connectors are told */

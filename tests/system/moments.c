@@ -2,6 +2,7 @@
  *
  * See moments.h. Start with the table at the end.
  */
+#include <poll.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -32,6 +33,20 @@ wait_for_event(struct program *p)
 	while (plx_event_channel_wait(p->channel, WAIT_MS, &event))
 		PROGRAM_MUST(event.kind == PLX_CM_EVENT_DISCONNECTED);
 	return PLX_GONE;
+}
+
+/* A program that sleeps on descriptors by itself. The shared receive queue has an event, too. */
+static enum plx_status
+watch_descriptor(struct program *p)
+{
+	struct pollfd set = {.fd = plx_adapter_async_fd(p->adapter), .events = POLLIN};
+	struct plx_async_event event;
+
+	while (poll(&set, 1, WAIT_MS) == 1)
+		while (plx_adapter_next_async_event(p->adapter, &event))
+			if (event.kind == PLX_EVENT_HOST_GONE)
+				return PLX_GONE;
+	return PLX_TIMEOUT;
 }
 
 static enum plx_status
@@ -344,6 +359,7 @@ reject_call(struct program *p)
 const struct moment moments[MOMENTS] = {
 	{"waits_for_completion", "post_receives", NULL, wait_for_completion, PLX_GONE, SLEEPS},
 	{"waits_for_event", "make_connector", NULL, wait_for_event, PLX_GONE, SLEEPS},
+	{"watches_descriptor", "make_qp", NULL, watch_descriptor, PLX_GONE, SLEEPS},
 	{"waits_for_neighbour", "open_adapter", NULL, resolve_nobody, PLX_GONE, SLEEPS},
 	{"waits_for_echo", "open_adapter", NULL, ping_nobody, PLX_GONE, SLEEPS},
 	{"waits_to_connect", "make_qp", NULL, connect_to_nobody, PLX_GONE, SLEEPS},

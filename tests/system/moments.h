@@ -12,7 +12,7 @@
 #include "program_steps.h"
 
 enum {
-	MOMENTS = 50,
+	MOMENTS = 51,
 };
 
 struct moment {

@@ -26,7 +26,7 @@ adapter_ends(struct program *p)
 	const struct plx_ip ip = host_side_ip(2);
 	struct plx_event_channel *channel;
 	struct plx_counter counter[4];
-	struct plx_async_event event;
+	struct plx_async_event event = {0};
 	struct plx_adapter_info info;
 	struct plx_why why = {""};
 	struct plx_srq *made_srq;

@@ -3,6 +3,7 @@
  * A host that is killed: every call and every wait of a program that was attached to it ends, and
  * says so; what the program has can be given up; and another host serves it again.
  */
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,6 +81,14 @@ close_all(struct program *p)
 	assert_int_equal(plx_adapter_close(p->adapter), PLX_OK);
 }
 
+static bool
+is_readable(int fd)
+{
+	struct pollfd set = {.fd = fd, .events = POLLIN};
+
+	return poll(&set, 1, 0) == 1;
+}
+
 static void
 every_call_ends_when_the_host_is_killed(void **state)
 {
@@ -98,6 +107,7 @@ every_call_ends_when_the_host_is_killed(void **state)
 	(void)state;
 	assert_true(host_process_begin(&first));
 	open_all(&p);
+	assert_false(is_readable(plx_adapter_async_fd(p.adapter)));
 	/* One queue has its descriptor from before, the channel has not. */
 	assert_true(plx_cq_fd(p.cq) >= 0);
 	assert_int_equal(kill(first.pid, SIGKILL), 0);
@@ -112,7 +122,11 @@ every_call_ends_when_the_host_is_killed(void **state)
 	assert_int_equal(plx_cq_resize(p.cq, 32), PLX_GONE);
 	assert_int_equal(plx_cq_arm(p.unarmed, PLX_CQ_NOTIFY_ANY, NULL), PLX_GONE);
 	assert_false(plx_adapter_is_running(p.adapter, 1000));
+	assert_true(is_readable(plx_adapter_async_fd(p.adapter)));
+	assert_true(plx_adapter_next_async_event(p.adapter, &async));
+	assert_int_equal(async.kind, PLX_EVENT_HOST_GONE);
 	assert_false(plx_adapter_next_async_event(p.adapter, &async));
+	assert_false(is_readable(plx_adapter_async_fd(p.adapter)));
 	assert_int_equal(plx_cq_wait(p.cq, WAIT_MS), 0);
 	assert_false(plx_event_channel_wait(p.channel, WAIT_MS, &event));
 	close_all(&p);
