@@ -34,7 +34,6 @@ struct export
 /* What queue pairs are made with in the meantime. */
 struct parking {
 	struct host_adapter *adapter;
-	struct plx_domain domain; /* of no region */
 	struct engine_cq *cq[PLX_ENGINES_MAX];
 	struct engine_channel *channel; /* NULL: no communication manager */
 	pthread_mutex_t lock;
@@ -56,16 +55,13 @@ parking_create(struct host_adapter *adapter)
 {
 	const struct plx_engine_cq_config config = {.depth = PARKED_CQ_DEPTH};
 	struct parking *parking = calloc(1, sizeof(*parking));
-	enum plx_status status;
+	enum plx_status status = PLX_OK;
 
 	if (parking == NULL)
 		return NULL;
 	parking->adapter = adapter;
 	pthread_mutex_init(&parking->lock, NULL);
 	plx_list_init(&parking->exports);
-	pthread_mutex_lock(&adapter->lock);
-	status = plx_domain_create(adapter->mem, &parking->domain);
-	pthread_mutex_unlock(&adapter->lock);
 	for (uint32_t i = 0; i < adapter->engines && status == PLX_OK; i++)
 		status = plx_cq_back_create(plx_seat_back_own(adapter->engine[i]), &config,
 					    &parking->cq[i]);
@@ -91,11 +87,6 @@ parking_destroy(struct parking *parking)
 	for (uint32_t i = 0; i < parking->adapter->engines; i++)
 		while (parking->cq[i] != NULL && plx_cq_back_destroy(parking->cq[i]) != PLX_OK)
 			pause_a_little();
-	if (parking->domain.id != 0) {
-		pthread_mutex_lock(&parking->adapter->lock);
-		PLX_ASSERT(plx_domain_destroy(parking->adapter->mem, parking->domain) == PLX_OK);
-		pthread_mutex_unlock(&parking->adapter->lock);
-	}
 	pthread_mutex_destroy(&parking->lock);
 	free(parking);
 }
@@ -218,7 +209,7 @@ make_parked(struct host_seat *seat, const struct host_queue_pair *qp, struct exp
 {
 	const struct qp_back_config config = {
 		.type = PLX_QP_RC,
-		.domain = seat->parking->domain,
+		.domain = {0}, /* none: no key is valid */
 		.send_cq = seat->parking->cq[qp->engine],
 		.recv_cq = seat->parking->cq[qp->engine],
 		.caps = {.sq_depth = 1, .responder_resources = qp->made.caps.responder_resources},

@@ -168,7 +168,7 @@ what_cannot_be_is_refused_with_a_sentence(void **state)
 		{DEVICE, 17, 0, -1, PLX_INVALID, "engines = 17 is outside its range of 1 to 16"},
 		{DEVICE, 4, 8191, -1, PLX_INVALID, "packets = 8191 are too few for engines = 4"},
 		{DEVICE, 16, 0, 1020, PLX_INVALID, "there is no core"},
-		{"net_wire7,end=0", 2, 4096, -1, PLX_INVALID, "set engines lower"},
+		{"net_af_packet0,iface=lo", 2, 4096, -1, PLX_INVALID, "set engines lower"},
 	};
 
 	(void)state;
