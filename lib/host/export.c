@@ -124,9 +124,10 @@ take(struct host_seat *seat, const struct plx_qp_token *token)
 }
 
 /* How many a seat has exported that nobody has imported yet.
+ * @param to_others those that it alone may import do not count
  * @param any [out] one of them, taken off the list; NULL: leave them */
 static uint32_t
-count_of(struct host_seat *seat, struct export **any)
+count_of(struct host_seat *seat, bool to_others, struct export **any)
 {
 	struct parking *parking = seat->parking;
 	struct plx_list *node, *after;
@@ -136,7 +137,7 @@ count_of(struct host_seat *seat, struct export **any)
 	plx_list_for_each (node, after, &parking->exports) {
 		struct export *export = plx_list_entry(node, struct export, link);
 
-		if (export->from != seat->number)
+		if (export->from != seat->number || (to_others && export->to == seat->number))
 			continue;
 		n++;
 		if (any != NULL)
@@ -171,9 +172,9 @@ host_exports_end(struct host_seat *seat)
 {
 	struct export *export;
 
-	for (int ms = 0; ms < WAIT_MS && !host_stops(seat) && count_of(seat, NULL) > 0; ms++)
+	for (int ms = 0; ms < WAIT_MS && !host_stops(seat) && count_of(seat, true, NULL) > 0; ms++)
 		pause_a_little();
-	while (count_of(seat, &export) > 0)
+	while (count_of(seat, false, &export) > 0)
 		end_export(export);
 }
 
@@ -194,7 +195,7 @@ check_export(struct host_seat *seat, const struct host_queue_pair *qp, struct pl
 			    qp->made.qpn);
 		return PLX_INVALID;
 	}
-	if (count_of(seat, NULL) >= EXPORTS_MAX) {
+	if (count_of(seat, false, NULL) >= EXPORTS_MAX) {
 		plx_why_set(why,
 			    "%d exported queue pairs wait for the programs that they are for; "
 			    "let those import them first",

@@ -13,7 +13,7 @@
 #include "plx_verbs.h"
 
 enum {
-	PROGRAM_STEPS = 63,
+	PROGRAM_STEPS = 67,
 	PROGRAM_PORT = 4242,     /* of the neighbour, at the adapter "b": host_side_ip(2) */
 	PROGRAM_OWN_PORT = 4243, /* of the program, at the adapter "a" */
 	PROGRAM_BYTES = 1 << 20,
@@ -34,6 +34,7 @@ struct program {
 	struct plx_event_channel *channel;
 	struct plx_connector *connector, *second;
 	struct plx_listener *listener;
+	struct plx_qp_token token; /* of its queue pair, while it is exported to itself */
 };
 
 struct program_step {
