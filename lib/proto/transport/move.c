@@ -33,13 +33,34 @@ plx_rc_former_ns(const struct plx_rc *qp)
 	return budget < FORMER_NS_MAX ? budget : FORMER_NS_MAX;
 }
 
-struct plx_asker
-move_asker_of(struct plx_rc *qp, const struct resource *res)
+/* The cache is for keys of our own domain. */
+static struct plx_asker
+asker_of(const struct plx_rc *qp, const struct resource *res)
 {
-	if (plx_likely(res->domain.id == qp->asker.domain.id))
-		return qp->asker;
-	/* The cache is for keys of our own domain. */
 	return (struct plx_asker){.domain = res->domain, .qpn = qp->qpn};
+}
+
+bool
+move_may_read(const struct plx_rc *qp, const struct resource *res, uint64_t va, uint32_t bytes)
+{
+	const struct plx_asker asker = asker_of(qp, res);
+	struct plx_grant grant;
+	enum plx_key_verdict verdict =
+		plx_key_check(qp->mem, res->rkey, &asker, va, bytes,
+			      (struct plx_access){PLX_ACCESS_REMOTE_READ}, &grant);
+
+	return verdict == PLX_KEY_GRANTED || verdict == PLX_KEY_PIECES;
+}
+
+int
+move_resolve(const struct plx_rc *qp, const struct resource *res, uint64_t va, uint32_t bytes,
+	     struct plx_iov *out)
+{
+	const struct plx_asker asker = asker_of(qp, res);
+	struct plx_access common = {PLX_ACCESS_ALL};
+
+	return key_pieces_as(qp, &asker, res->rkey, va, bytes,
+			     (struct plx_access){PLX_ACCESS_REMOTE_READ}, out, &common);
 }
 
 void

@@ -505,8 +505,6 @@ judge(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_act
 	}
 	if (plx_unlikely(pkt->ce || PLX_MUTANT(CNP_UNASKED)))
 		on_mark(qp, now);
-	if (plx_unlikely(now >= qp->former_until))
-		move_forget_former(qp);
 	if (plx_opcode_has(op, PLX_OPF_REQUEST))
 		return responder_on_packet(qp, pkt, out);
 	return requester_on_packet(qp, pkt, now, out);
@@ -610,6 +608,8 @@ plx_rc_on_tick(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 	}
 	if (req->ack_deadline != PLX_NEVER && now >= req->ack_deadline)
 		qp->recovery->on_deadline(qp, now, out);
+	if (plx_unlikely(now >= qp->former_until))
+		move_forget_former(qp);
 	complete_deliver(qp, out);
 }
 
@@ -620,6 +620,7 @@ plx_rc_wake_ns(const struct plx_rc *qp)
 
 	if (qp->more)
 		return 0;
+	wake = plx_time_min(wake, qp->former_until);
 	return qp->req.rnr_waiting ? plx_time_min(wake, qp->req.rnr_until) : wake;
 }
 

@@ -348,9 +348,12 @@ int sge_resolve(const struct plx_rc *qp, const struct sge_source *source, uint32
 
 /* Resolve a range that is in pieces (PLX_KEY_PIECES), checking the key for each page: as
  * key_resolve(). */
-PLX_COLD int key_pieces(const struct plx_mem *mem, struct plx_key key,
-			const struct plx_asker *asker, uint64_t va, uint32_t bytes,
+PLX_COLD int key_pieces(const struct plx_rc *qp, struct plx_key key, uint64_t va, uint32_t bytes,
 			struct plx_access need, struct plx_iov *out, struct plx_access *common);
+/* The same for another asker than the queue pair. */
+PLX_COLD int key_pieces_as(const struct plx_rc *qp, const struct plx_asker *asker,
+			   struct plx_key key, uint64_t va, uint32_t bytes, struct plx_access need,
+			   struct plx_iov *out, struct plx_access *common);
 
 /*
  * Resolve [va, va + bytes) of a key into host ranges.
@@ -359,20 +362,19 @@ PLX_COLD int key_pieces(const struct plx_mem *mem, struct plx_key key,
  * @param bytes of one packet, not 0
  */
 static inline int
-key_resolve(const struct plx_mem *mem, struct plx_key key, const struct plx_asker *asker,
-	    uint64_t va, uint32_t bytes, struct plx_access need, struct plx_iov *out,
-	    struct plx_access *common)
+key_resolve(const struct plx_rc *qp, struct plx_key key, uint64_t va, uint32_t bytes,
+	    struct plx_access need, struct plx_iov *out, struct plx_access *common)
 {
 	struct plx_grant grant;
-	enum plx_key_verdict verdict = plx_key_check(mem, key, asker, va, bytes, need, &grant);
+	enum plx_key_verdict verdict =
+		plx_key_check(qp->mem, key, &qp->asker, va, bytes, need, &grant);
 
 	if (plx_likely(verdict == PLX_KEY_GRANTED)) {
 		common->bits &= grant.access.bits;
 		*out = (struct plx_iov){.base = grant.host, .bytes = bytes};
 		return 1;
 	}
-	return verdict == PLX_KEY_PIECES ? key_pieces(mem, key, asker, va, bytes, need, out, common)
-					 : -1;
+	return verdict == PLX_KEY_PIECES ? key_pieces(qp, key, va, bytes, need, out, common) : -1;
 }
 
 /* Append PLACE actions that distribute `src` over the resolved ranges. */
@@ -514,8 +516,12 @@ enum plx_verdict responder_on_packet(struct plx_rc *qp, const struct plx_pkt *pk
 				     struct plx_actions *out);
 
 /* move.c */
-/* Who asks when the bytes of a READ are read: its domain may be a former one. */
-struct plx_asker move_asker_of(struct plx_rc *qp, const struct resource *res);
+/* May the peer still READ this part of a remembered READ, in the domain of then? */
+PLX_COLD bool move_may_read(const struct plx_rc *qp, const struct resource *res, uint64_t va,
+			    uint32_t bytes);
+/* As key_resolve(), for a READ of a former domain. */
+PLX_COLD int move_resolve(const struct plx_rc *qp, const struct resource *res, uint64_t va,
+			  uint32_t bytes, struct plx_iov *out);
 /* former_until is over. */
 PLX_COLD void move_forget_former(struct plx_rc *qp);
 

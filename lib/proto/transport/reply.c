@@ -228,6 +228,19 @@ deny_read_response(struct plx_rc *qp, struct resource *res, struct plx_psn psn,
 	emit_owed(qp, out);
 }
 
+/* As key_resolve(), in the domain of the resource. */
+static int
+resolve(const struct plx_rc *qp, const struct resource *res, uint64_t va, uint32_t bytes,
+	struct plx_iov *out)
+{
+	const struct plx_access read = {PLX_ACCESS_REMOTE_READ};
+	struct plx_access common = {PLX_ACCESS_ALL};
+
+	if (plx_likely(res->domain.id == qp->asker.domain.id))
+		return key_resolve(qp, res->rkey, va, bytes, read, out, &common);
+	return move_resolve(qp, res, va, bytes, out);
+}
+
 /* Send one packet of a READ's response. Returns false if its key is no longer valid. */
 static bool
 emit_read_response(struct plx_rc *qp, struct resource *res, struct plx_actions *out)
@@ -235,17 +248,13 @@ emit_read_response(struct plx_rc *qp, struct resource *res, struct plx_actions *
 	struct plx_psn psn = plx_psn_add(res->first, res->reply_next);
 	uint32_t offset = res->reply_next << qp->mtu_shift;
 	uint32_t bytes = res->reply_bytes - offset;
-	const struct plx_asker asker = move_asker_of(qp, res);
-	struct plx_access common = {PLX_ACCESS_ALL};
 	struct plx_emit *emit;
 	int ranges = 0;
 
 	if (bytes > qp->mtu)
 		bytes = qp->mtu;
 	if (bytes > 0)
-		ranges = key_resolve(qp->mem, res->rkey, &asker, res->va + offset, bytes,
-				     (struct plx_access){PLX_ACCESS_REMOTE_READ},
-				     &out->iov[out->iovs], &common);
+		ranges = resolve(qp, res, res->va + offset, bytes, &out->iov[out->iovs]);
 	if (ranges < 0)
 		return false;
 	emit = emit_add(qp, out, read_opcode(res), psn);

@@ -217,8 +217,8 @@ gather(struct plx_rc *qp, uint32_t offset, uint32_t bytes, struct plx_actions *o
 		const struct plx_sge *sge = wqe->sge;
 
 		/* A single SGE covers the whole message, so the range is inside it. */
-		ranges = key_resolve(qp->mem, sge->key, &qp->asker, sge->va + offset, bytes,
-				     (struct plx_access){0}, &out->iov[out->iovs], common);
+		ranges = key_resolve(qp, sge->key, sge->va + offset, bytes, (struct plx_access){0},
+				     &out->iov[out->iovs], common);
 	} else {
 		source = sge_of_send(qp, qp->req.cursor);
 		ranges = sge_resolve(qp, &source, offset, bytes, (struct plx_access){0},

@@ -68,12 +68,11 @@ is_atomic(const struct plx_opcode *op)
 
 /* May the peer READ all of this range? Its parts are checked again when they are sent. */
 static bool
-may_read(const struct plx_rc *qp, struct plx_key key, const struct plx_asker *asker, uint64_t va,
-	 uint32_t bytes)
+may_read(const struct plx_rc *qp, struct plx_key key, uint64_t va, uint32_t bytes)
 {
 	struct plx_grant grant;
 	enum plx_key_verdict verdict =
-		plx_key_check(qp->mem, key, asker, va, bytes,
+		plx_key_check(qp->mem, key, &qp->asker, va, bytes,
 			      (struct plx_access){PLX_ACCESS_REMOTE_READ}, &grant);
 
 	return verdict == PLX_KEY_GRANTED || verdict == PLX_KEY_PIECES;
@@ -83,7 +82,6 @@ static enum plx_verdict
 check_duplicate_read(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 {
 	struct resource *res = reply_find(qp, pkt->psn);
-	struct plx_asker asker;
 	uint64_t offset;
 
 	if (!res || res->kind != PLX_OP_READ_REQUEST || res->rkey.v != pkt->reth.rkey)
@@ -92,9 +90,7 @@ check_duplicate_read(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged
 	if (pkt->payload_bytes != 0 || pkt->reth.va != res->va + offset ||
 	    pkt->reth.length > res->bytes - offset || (pkt->reth.length == 0 && res->bytes > 0))
 		return PLX_VERDICT_DUPLICATE_FORGOTTEN;
-	asker = move_asker_of(qp, res);
-	if (pkt->reth.length > 0 &&
-	    !may_read(qp, res->rkey, &asker, pkt->reth.va, pkt->reth.length))
+	if (pkt->reth.length > 0 && !move_may_read(qp, res, pkt->reth.va, pkt->reth.length))
 		return PLX_VERDICT_DUPLICATE_DENIED;
 	j->replay = res;
 	return PLX_VERDICT_REPLAY;
@@ -254,8 +250,7 @@ check_write_key(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 #endif
 	verdict = plx_key_check(qp->mem, key, &qp->asker, va, bytes, write, &grant);
 	if (plx_unlikely(verdict == PLX_KEY_PIECES)) {
-		j->ranges = key_pieces(qp->mem, key, &qp->asker, va, pkt->payload_bytes, write,
-				       j->range, &common);
+		j->ranges = key_pieces(qp, key, va, pkt->payload_bytes, write, j->range, &common);
 		return j->ranges < 0 ? PLX_VERDICT_ACCESS : PLX_VERDICT_ACCEPT;
 	}
 	if (verdict != PLX_KEY_GRANTED)
@@ -273,8 +268,8 @@ check_read_key(const struct plx_rc *qp, const struct plx_pkt *pkt)
 {
 	const struct plx_reth *reth = &pkt->reth;
 
-	return reth->length == 0 || may_read(qp, (struct plx_key){reth->rkey}, &qp->asker, reth->va,
-					     reth->length)
+	return reth->length == 0 ||
+			       may_read(qp, (struct plx_key){reth->rkey}, reth->va, reth->length)
 		       ? PLX_VERDICT_ACCEPT
 		       : PLX_VERDICT_ACCESS;
 }
@@ -285,9 +280,9 @@ check_atomic_key(const struct plx_rc *qp, const struct plx_pkt *pkt, struct judg
 {
 	struct plx_access common = {PLX_ACCESS_ALL};
 
-	j->ranges = key_resolve(qp->mem, (struct plx_key){pkt->atomic.rkey}, &qp->asker,
-				pkt->atomic.va, sizeof(uint64_t),
-				(struct plx_access){PLX_ACCESS_REMOTE_ATOMIC}, j->range, &common);
+	j->ranges = key_resolve(qp, (struct plx_key){pkt->atomic.rkey}, pkt->atomic.va,
+				sizeof(uint64_t), (struct plx_access){PLX_ACCESS_REMOTE_ATOMIC},
+				j->range, &common);
 	return j->ranges == 1 ? PLX_VERDICT_ACCEPT : PLX_VERDICT_ACCESS;
 }
 

@@ -34,9 +34,9 @@ _Static_assert(PLX_MTU_MAX <= PLX_PAGE_BYTES, "a packet's bytes lie on two pages
 /* A page is checked at a time: the key may be invalidated between two, and then nothing is granted.
  */
 int
-key_pieces(const struct plx_mem *mem, struct plx_key key, const struct plx_asker *asker,
-	   uint64_t va, uint32_t bytes, struct plx_access need, struct plx_iov *out,
-	   struct plx_access *common)
+key_pieces_as(const struct plx_rc *qp, const struct plx_asker *asker, struct plx_key key,
+	      uint64_t va, uint32_t bytes, struct plx_access need, struct plx_iov *out,
+	      struct plx_access *common)
 {
 	int count = 0;
 
@@ -44,7 +44,7 @@ key_pieces(const struct plx_mem *mem, struct plx_key key, const struct plx_asker
 		struct plx_grant grant;
 		uint32_t take;
 
-		if (plx_key_check_page(mem, key, asker, va, bytes, need, &grant, &take) !=
+		if (plx_key_check_page(qp->mem, key, asker, va, bytes, need, &grant, &take) !=
 		    PLX_KEY_GRANTED)
 			return -1; /* LCOV_EXCL_LINE: invalidated since the caller's check */
 		common->bits &= grant.access.bits;
@@ -53,6 +53,13 @@ key_pieces(const struct plx_mem *mem, struct plx_key key, const struct plx_asker
 		bytes -= take;
 	}
 	return count;
+}
+
+int
+key_pieces(const struct plx_rc *qp, struct plx_key key, uint64_t va, uint32_t bytes,
+	   struct plx_access need, struct plx_iov *out, struct plx_access *common)
+{
+	return key_pieces_as(qp, &qp->asker, key, va, bytes, need, out, common);
 }
 
 int
@@ -76,8 +83,8 @@ sge_resolve(const struct plx_rc *qp, const struct sge_source *source, uint32_t o
 		if (take > bytes)
 			take = bytes;
 		/* va + offset may wrap; then no region contains it, and the check fails */
-		pieces = key_resolve(qp->mem, sge->key, &qp->asker, sge->va + offset, take, need,
-				     &out[count], common);
+		pieces = key_resolve(qp, sge->key, sge->va + offset, take, need, &out[count],
+				     common);
 		if (pieces < 0)
 			return -1;
 		count += pieces;
