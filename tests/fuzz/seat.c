@@ -7,6 +7,8 @@
  * Start with LLVMFuzzerTestOneInput(); step() has the language.
  */
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -41,6 +43,8 @@ static struct {
 	struct plx_host_rights rights;
 	struct plx_host_who who;
 	int file[FILES]; /* the first is an arena */
+	/* executed so far */
+	uint64_t programs, messages, writes;
 } world;
 
 struct program {
@@ -64,6 +68,14 @@ arena(int seals)
 	return fd;
 }
 
+/* Of a long run. */
+static void
+tell(void)
+{
+	fprintf(stderr, "%" PRIu64 " programs, %" PRIu64 " messages, %" PRIu64 " writes\n",
+		world.programs, world.messages, world.writes);
+}
+
 static void
 open_world(void)
 {
@@ -84,6 +96,7 @@ open_world(void)
 	CHECK(plx_host_adapter_open("fuzz", &options, &world.adapter, NULL) == PLX_OK);
 	CHECK(plx_engines_run(world.adapter, RUN_MS * PLX_MSEC) == PLX_OK);
 	CHECK(waker_start(&world.waker) == PLX_OK);
+	CHECK(atexit(tell) == 0);
 	world.parking = parking_create(world.adapter);
 	world.stop = eventfd(1, EFD_CLOEXEC);
 	CHECK(world.parking != NULL && world.stop >= 0);
@@ -146,6 +159,7 @@ deliver(struct program *program, uint32_t op, size_t bytes, uint32_t fds)
 	if (!plx_ipc_check_request(request, sizeof(request->head) + bytes, fds))
 		return PLX_STATUS_COUNT;
 	CHECK(op > PLX_IPC_NONE && op < PLX_IPC_OP_COUNT && bytes == plx_ipc_request_bytes(op));
+	world.messages++;
 	/* A program that is told to wait does so itself, and its thread is its own. */
 	if (op == PLX_IPC_ATTACH)
 		return PLX_STATE;
@@ -238,6 +252,7 @@ scribble(struct program *program)
 		return;
 	at = at % (segment->bytes / sizeof(value)) * sizeof(value);
 	*(volatile uint64_t *)(void *)(segment->base + at) = value;
+	world.writes++;
 }
 
 /* ---- a program as there are many ---- */
@@ -340,6 +355,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct program program = {.in = {data, size}};
 
 	open_world();
+	world.programs++;
 	sit(&program);
 	if (input_byte(&program.in) % 4 != 0)
 		begin_usually(&program);
