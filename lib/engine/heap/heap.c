@@ -23,6 +23,11 @@
 #define USE_LIBC 0
 #endif
 
+enum {
+	/* [bytes] Smaller blocks share pages: thousands of queue pairs have several each. */
+	PAGES_OF_ITS_OWN = 16 << 10,
+};
+
 enum origin {
 	ORIGIN_DPDK = 1,
 	ORIGIN_LIBC,
@@ -84,6 +89,8 @@ near(size_t bytes, size_t taken, int socket)
 static void *
 ordinary(size_t bytes)
 {
+	if (bytes < PAGES_OF_ITS_OWN)
+		return label(from_libc(bytes), bytes, 0, ORIGIN_LIBC);
 	return label(from_kernel(bytes), bytes, 0, ORIGIN_KERNEL);
 }
 

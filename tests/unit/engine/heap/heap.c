@@ -113,6 +113,40 @@ many_small_queues_leave_dpdks_heap_to_others(void **state)
 	assert_int_equal(plx_heap_queues(), 0);
 }
 
+/* Beyond what DPDK's heap has for queues, small ones do not take a page each. */
+static void
+many_small_queues_share_pages(void **state)
+{
+	enum {
+		TINY = 256,
+		TINIES = 4096,
+		FILLER = PLX_HEAP_QUEUE_LARGE - 1024,
+		FILLERS = PLX_HEAP_QUEUES_MAX / FILLER,
+	};
+	static uint8_t *filler[FILLERS], *queue[TINIES];
+	uintptr_t least = UINTPTR_MAX, most = 0;
+	uint32_t fillers = 0;
+
+	(void)state;
+	while (fillers < FILLERS)
+		filler[fillers++] = plx_heap_queue(FILLER, -1);
+	for (size_t i = 0; i < TINIES; i++)
+		queue[i] = plx_heap_queue(TINY, -1);
+	for (size_t i = TINIES / 2; i < TINIES; i++) {
+		uintptr_t page = (uintptr_t)queue[i] / 4096;
+
+		assert_non_null(queue[i]);
+		least = page < least ? page : least;
+		most = page > most ? page : most;
+	}
+	assert_in_range(most - least, 1, TINIES / 4);
+	for (size_t i = 0; i < TINIES; i++)
+		plx_heap_free(queue[i]);
+	while (fillers > 0)
+		plx_heap_free(filler[--fillers]);
+	assert_int_equal(plx_heap_queues(), 0);
+}
+
 /* test_eal_start() gives DPDK a heap of 512 MiB, none of which is accessed here. */
 static void
 without_room_in_dpdks_heap_there_is_ordinary_memory(void **state)
@@ -135,6 +169,7 @@ main(void)
 		cmocka_unit_test(a_deep_queue_takes_memory_as_it_is_used),
 		cmocka_unit_test(what_is_given_is_zeroed_and_aligned),
 		cmocka_unit_test(many_small_queues_leave_dpdks_heap_to_others),
+		cmocka_unit_test(many_small_queues_share_pages),
 		cmocka_unit_test(without_room_in_dpdks_heap_there_is_ordinary_memory),
 	};
 
