@@ -339,7 +339,7 @@ PLX_API enum plx_status plx_qp_query(struct plx_qp *qp, struct plx_qp_info *out)
  * @param seat      plx_adapter_info.seat of the importer; this program may import it, too
  * Errors (each with a sentence): BUSY (not between two messages: go on and call again); STATE (not
  * connected, or the connection has ended); INVALID (UD, another connector; the adapter is the
- * program's own); FULL, NO_MEMORY, TIMEOUT, GONE. Nothing has changed, but after TIMEOUT.
+ * program's own); FULL, NO_MEMORY, TIMEOUT, GONE. Nothing has changed.
  * Threads: any; no other uses `qp` and `connector`
  * Tests:   tests/unit/host/export.c
  */
@@ -355,7 +355,9 @@ PLX_API enum plx_status plx_qp_export(struct plx_qp *qp, struct plx_connector *c
  *
  * @param ms 1 .. PLX_LINGER_MAX_MS: after the program's end; 0: do not
  * Errors (each with a sentence): INVALID (the time; UD; the adapter is the program's own, which
- * ends with it); GONE Tests:   tests/unit/host/linger.c
+ * ends with it); GONE
+ * Threads: any
+ * Tests:   tests/unit/host/linger.c
  */
 PLX_API enum plx_status plx_qp_linger(struct plx_qp *qp, uint32_t ms,
 				      struct plx_why *why) PLX_MUST_CHECK;
