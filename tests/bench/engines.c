@@ -108,7 +108,7 @@ open_adapter(enum kind kind, uint32_t pair, int end)
 {
 	struct plx_adapter_options options;
 	struct plx_adapter *adapter;
-	char name[16];
+	char name[PLX_ADAPTER_NAME_MAX + 1];
 
 	plx_adapter_options_init(&options);
 	options.mode = PLX_MODE_INLINE;
@@ -121,7 +121,8 @@ open_adapter(enum kind kind, uint32_t pair, int end)
 	options.addresses = 1;
 	options.path_mtu = 1024;
 	options.packets = PACKETS * options.engines;
-	snprintf(name, sizeof(name), "e%d-%u-%d", (int)kind, pair, end);
+	snprintf(name, sizeof(name), "e%u-%u-%u", (unsigned)kind % KINDS, pair % LANES,
+		 (unsigned)end % 2);
 	must(plx_adapter_open(name, &options, &adapter, &why), name);
 	return adapter;
 }
