@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Which adapter has an address? The configuration file answers this, so that neither the EAL is
- * started nor a device opened.
+ * started nor a device opened; of an adapter of a host in another process, the host does.
  * It keeps nothing between calls. Start with plx_session_directory_read().
  */
 #include <stdlib.h>
@@ -39,6 +39,28 @@ plx_session_names_read(struct plx_session_names *out, struct plx_why *why)
 	}
 }
 
+static void
+add(struct plx_session_directory *directory, uint32_t adapter, const struct plx_ip *ip)
+{
+	directory->name_of[directory->n] = adapter;
+	directory->ip[directory->n++] = *ip;
+}
+
+/* Returns: false: it cannot be asked */
+static bool
+ask_host(struct plx_session_directory *directory, uint32_t adapter)
+{
+	struct plx_adapter_info info;
+	struct plx_adapter *seat;
+
+	if (plx_adapter_open(directory->names.name[adapter], NULL, &seat, NULL) != PLX_OK)
+		return false;
+	plx_adapter_query(seat, &info);
+	for (uint32_t i = 0; i < info.addresses; i++)
+		add(directory, adapter, &info.address[i]);
+	return plx_adapter_close(seat) == PLX_OK;
+}
+
 static enum plx_status
 read_addresses(struct plx_session_directory *directory, struct plx_why *why)
 {
@@ -48,10 +70,11 @@ read_addresses(struct plx_session_directory *directory, struct plx_why *why)
 	for (uint32_t i = 0; i < names->n; i++) {
 		if (plx_adapter_options_load(names->name[i], &options, why) != PLX_OK)
 			return PLX_CONFIG;
-		for (uint32_t j = 0; j < options.addresses; j++) {
-			directory->name_of[directory->n] = i;
-			directory->ip[directory->n++] = options.address[j].ip;
-		}
+		/* What the file says of a host's adapter may be out of date. */
+		if (options.host[0] != '\0' && ask_host(directory, i))
+			continue;
+		for (uint32_t j = 0; j < options.addresses; j++)
+			add(directory, i, &options.address[j].ip);
 	}
 	return PLX_OK;
 }

@@ -8,10 +8,19 @@
 
 #include <dlfcn.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+enum {
+	PAGE = 4096,
+};
 
 typedef HRESULT class_object_fn(REFCLSID class_id, REFIID iid, void **out);
 typedef HRESULT can_unload_fn(void);
@@ -34,6 +43,18 @@ static const char config[] =
 	"  { name = \"in1\"; device = \"net_wire1,end=1\"; mode = \"inline\";\n"
 	"    packets = 4096; address = [ \"10.78.1.2/24\", \"fd78:1::2/64\" ]; }\n"
 	");\n";
+
+/* The same adapters at a host in another process. */
+static const char hosted[] =
+	"daemon = { socket = \"%s\"; };\n"
+	"adapters = (\n"
+	"  { name = \"nd0\"; device = \"net_wire0,end=0\"; worker = \"nd\"; idle = \"yield\";\n"
+	"    packets = 4096; address = [ \"10.78.2.1/24\", \"fd78:2::1/64\" ]; },\n"
+	"  { name = \"nd1\"; device = \"net_wire0,end=1\"; worker = \"nd\"; idle = \"yield\";\n"
+	"    packets = 4096; address = [ \"10.78.2.2/24\", \"fd78:2::2/64\" ]; }\n"
+	");\n";
+static const char attached[] = "adapters = ( { name = \"nd0\"; host = \"%s\"; },\n"
+			       "             { name = \"nd1\"; host = \"%s\"; } );\n";
 
 const char *
 nd_link(const char *const device[2], const char *const settings[2])
@@ -244,27 +265,112 @@ load(void)
 	}
 }
 
-void
-nd_start(const char *configuration)
+static void
+write_file(char *path, const char *text)
 {
-	static char path[] = "/tmp/nd2-test-XXXXXX";
-	size_t bytes = strlen(configuration);
-	int fd;
+	int fd = mkstemp(path);
 
-	if (never)
-		return;
-	fd = mkstemp(path);
-	if (fd < 0 || write(fd, configuration, bytes) != (ssize_t)bytes) {
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text)) {
 		perror(path);
 		exit(2);
 	}
 	close(fd);
+}
+
+/* ---- a polluxd ---- */
+
+static pid_t host;
+
+bool
+nd_is_attached(void)
+{
+	return getenv("ND2_POLLUXD") != NULL;
+}
+
+static void
+end_host(void)
+{
+	if (getpid() != started_by)
+		return;
+	kill(host, SIGTERM);
+	(void)waitpid(host, NULL, 0);
+}
+
+static bool
+answers(const char *socket_path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	bool connected;
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", socket_path);
+	connected = connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0;
+	close(fd);
+	return connected;
+}
+
+/* Returns: the configuration of a program that is attached to it */
+static const char *
+start_host(void)
+{
+	static char socket_path[64], text[1024];
+	char path[] = "/tmp/nd2-host-XXXXXX";
+	uint64_t until = test_ms() + TEST_PATIENCE_MS;
+
+	snprintf(socket_path, sizeof(socket_path), "/tmp/nd2-host-%d.sock", (int)getpid());
+	snprintf(text, sizeof(text), hosted, socket_path);
+	write_file(path, text);
+	host = fork();
+	if (host == 0) {
+		/* A test that is killed leaves no daemon. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		execl(getenv("ND2_POLLUXD"), "polluxd", "--config", path, (char *)NULL);
+		_exit(2);
+	}
+	while (!answers(socket_path) && test_ms() < until)
+		usleep(10000);
+	unlink(path);
+	snprintf(text, sizeof(text), attached, socket_path, socket_path);
+	return text;
+}
+
+/* A host reaches what VirtualAlloc() has given. Otherwise it is the C library's, whose overruns a
+ * sanitizer detects. */
+void *
+nd_memory(size_t bytes)
+{
+	return nd_is_attached()
+		       ? VirtualAlloc(NULL, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE)
+		       : aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE);
+}
+
+void
+nd_memory_free(void *memory)
+{
+	if (!nd_is_attached())
+		free(memory);
+	else if (memory)
+		assert_true(VirtualFree(memory, 0, MEM_RELEASE));
+}
+
+void
+nd_start(const char *configuration)
+{
+	static char path[] = "/tmp/nd2-test-XXXXXX";
+
+	if (never)
+		return;
+	started_by = getpid();
+	if (nd_is_attached()) {
+		configuration = start_host();
+		atexit(end_host);
+	}
+	write_file(path, configuration);
 	setenv("POLLUX_CONFIG", path, 1);
 	setenv("POLLUX_ND2_LOG", "1", 1);
 	load();
 	never = CreateEventW(NULL, TRUE, FALSE, NULL);
 	file = path;
-	started_by = getpid();
 	atexit(clean_up);
 }
 
@@ -280,7 +386,10 @@ run_in(bool wanted, const char *name, const struct CMUnitTest *tests, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (!looked_at[i].teardown_func)
 			looked_at[i].teardown_func = nothing_is_left;
-	snprintf(title, sizeof(title), "%s, %s", name, wanted ? "inline" : "worker");
+	snprintf(title, sizeof(title), "%s, %s", name,
+		 wanted             ? "inline"
+		 : nd_is_attached() ? "attached"
+				    : "worker");
 	failures = _cmocka_run_group_tests(title, looked_at, n, NULL, NULL);
 	free(looked_at);
 	return failures;
@@ -294,7 +403,7 @@ run(const char *name, const struct CMUnitTest *tests, size_t n, bool worker, boo
 	nd_start(config);
 	if (worker)
 		failures += run_in(false, name, tests, n);
-	if (inlined)
+	if (inlined && !nd_is_attached())
 		failures += run_in(true, name, tests, n);
 	return failures;
 }

@@ -113,7 +113,7 @@ nd_side_open(struct nd_side *side, unsigned end, const struct nd_options *option
 	side->adapter = nd_adapter(end);
 	side->address = nd_address(end, options->family ? options->family : AF_INET, 0);
 	assert_hr(IND2Adapter_CreateOverlappedFile(side->adapter, &side->file), ND_SUCCESS);
-	side->arena = aligned_alloc(4096, ND_ARENA);
+	side->arena = nd_memory(ND_ARENA);
 	assert_non_null(side->arena);
 	memset(side->arena, 0, ND_ARENA);
 	side->mr = nd_side_mr(side, side->arena, ND_ARENA,
@@ -156,7 +156,7 @@ nd_side_close(struct nd_side *side)
 		assert_true(CloseHandle(side->file));
 	if (side->adapter)
 		nd_release(side->adapter, 0);
-	free(side->arena);
+	nd_memory_free(side->arena);
 	memset(side, 0, sizeof(*side));
 }
 

@@ -38,6 +38,9 @@ enum {
 
 /** Run all tests with worker threads. Returns: failures */
 int nd_run(const char *name, const struct CMUnitTest *tests, size_t n);
+/** With ND2_POLLUXD in the environment, the adapters of worker mode are those of a polluxd of that
+ * program, and nothing runs inline. */
+bool nd_is_attached(void);
 /** In inline mode: tests of one thread. */
 int nd_run_inline(const char *name, const struct CMUnitTest *tests, size_t n);
 /** The one, then the other. */
@@ -163,6 +166,9 @@ void nd_side_close(struct nd_side *side);
 /** A further queue pair, connector, region of a side; the caller's to release. */
 IND2QueuePair *nd_side_qp(struct nd_side *side, const struct nd_options *options, void *context);
 IND2Connector *nd_side_connector(struct nd_side *side);
+/** Memory that can be registered in every mode, as an ND2 program allocates it. */
+void *nd_memory(size_t bytes);
+void nd_memory_free(void *memory);
 IND2MemoryRegion *nd_side_mr(struct nd_side *side, void *memory, size_t bytes, ULONG flags);
 /** Deregister and release. */
 void nd_mr_end(IND2MemoryRegion *mr);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "nd2_connection.h"
+#include "plx_crt.h"
 
 enum {
 	/* ND2 clients use it as the depth of their own queues: enough for all known clients, and a
@@ -99,6 +100,24 @@ fill_limits(const struct plx_session *session, ND2_ADAPTER_INFO *limits)
 
 /* ---- opening and closing ---- */
 
+/* A host in another process reaches no other memory. */
+static void *
+alloc_pages(size_t bytes)
+{
+	return plx_mem_alloc(bytes, -1, NULL);
+}
+
+static const struct plx_page_source arenas = {.alloc = alloc_pages, .free = plx_mem_free};
+
+/* A program that is to be attached allocates before it opens an adapter. */
+static void __attribute__((constructor)) allocate_for_hosts(void)
+{
+	const char *host = secure_getenv("POLLUX_HOST");
+
+	if (host != NULL && *host != '\0')
+		plx_set_page_source(&arenas);
+}
+
 static enum plx_status
 start(struct plx_session *session)
 {
@@ -107,6 +126,8 @@ start(struct plx_session *session)
 	if (!own)
 		return PLX_NO_MEMORY;
 	fill_limits(session, &own->limits);
+	if (session->info.seat != 0)
+		plx_set_page_source(&arenas);
 	plx_list_init(&own->connectors);
 	if (session->inline_mode) {
 		own->pump = plx_pump_add(plx_session_pump, session);

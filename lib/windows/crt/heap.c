@@ -7,6 +7,7 @@
 #include "plx_crt.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +128,17 @@ struct piece {
 	struct piece *next;
 	char *at;
 	size_t bytes;
+	const struct plx_page_source *source; /* of `given`; NULL: the kernel */
+	void *given;                          /* `at` is within it, aligned */
 };
+
+static _Atomic(const struct plx_page_source *) page_source;
+
+void
+plx_set_page_source(const struct plx_page_source *source)
+{
+	atomic_store(&page_source, source);
+}
 
 static struct piece *pieces;
 static pthread_mutex_t pieces_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -171,23 +182,47 @@ map_aligned(size_t bytes, size_t alignment, int protection)
 	return aligned;
 }
 
+/* Returns: false: there is no source, or it has none left */
+static bool
+take_from_source(struct piece *piece, size_t alignment)
+{
+	const struct plx_page_source *source = atomic_load(&page_source);
+
+	piece->given = source ? source->alloc(piece->bytes + alignment) : NULL;
+	if (!piece->given)
+		return false;
+	piece->source = source;
+	piece->at =
+		(char *)(((uintptr_t)piece->given + alignment - 1) & ~(uintptr_t)(alignment - 1));
+	return true;
+}
+
+static bool
+take_from_kernel(struct piece *piece, size_t alignment, DWORD type, int protection)
+{
+	piece->at =
+		map_aligned(piece->bytes, alignment, type & MEM_COMMIT ? protection : PROT_NONE);
+	if (piece->at && type & MEM_LARGE_PAGES)
+		/* best effort; small pages work, too */
+		madvise(piece->at, piece->bytes, MADV_HUGEPAGE);
+	return piece->at != NULL;
+}
+
 static void *
 reserve(size_t bytes, DWORD type, int protection)
 {
-	bool large = type & MEM_LARGE_PAGES;
-	struct piece *piece = malloc(sizeof(*piece));
+	size_t alignment = type & MEM_LARGE_PAGES ? LARGE_PAGE : GRANULARITY;
+	bool usual = type & MEM_COMMIT && protection == (PROT_READ | PROT_WRITE);
+	struct piece *piece = calloc(1, sizeof(*piece));
 
 	if (!piece)
 		return NULL;
 	piece->bytes = bytes;
-	piece->at = map_aligned(bytes, large ? LARGE_PAGE : GRANULARITY,
-				type & MEM_COMMIT ? protection : PROT_NONE);
-	if (!piece->at) {
+	if (!(usual && take_from_source(piece, alignment)) &&
+	    !take_from_kernel(piece, alignment, type, protection)) {
 		free(piece);
 		return NULL;
 	}
-	if (large)
-		madvise(piece->at, bytes, MADV_HUGEPAGE); /* best effort; small pages work, too */
 	pthread_mutex_lock(&pieces_lock);
 	piece->next = pieces;
 	pieces = piece;
@@ -254,7 +289,10 @@ VirtualFree(LPVOID at, SIZE_T bytes, DWORD type)
 	pthread_mutex_unlock(&pieces_lock);
 	if (!piece)
 		return win_fail(ERROR_INVALID_ADDRESS);
-	munmap(piece->at, piece->bytes);
+	if (piece->source)
+		piece->source->free(piece->given);
+	else
+		munmap(piece->at, piece->bytes);
 	free(piece);
 	return TRUE;
 }

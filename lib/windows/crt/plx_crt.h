@@ -47,6 +47,20 @@ int win_wsa_of_errno(int number);
 /** SetLastError, for `return win_fail(...)`. Returns: FALSE */
 BOOL win_fail(DWORD error);
 
+/* Pages of VirtualAlloc() */
+
+/** Where VirtualAlloc() takes memory from that is reserved and committed at once, for reading and
+ * writing. */
+struct plx_page_source {
+	/* Zeroed. NULL: none is left, and VirtualAlloc() asks the kernel */
+	void *(*alloc)(size_t bytes);
+	void (*free)(void *memory);
+};
+
+/** Memory that is allocated from now on comes from there; it goes back there, whatever the source
+ * is then. @param source outlives the process' memory; NULL: the kernel */
+PLX_WIN_API void plx_set_page_source(const struct plx_page_source *source);
+
 /* Programs that begin in wmain() */
 
 /**

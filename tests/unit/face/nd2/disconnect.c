@@ -551,7 +551,7 @@ A05_one_overlapped_for_two_requests_that_nobody_waits_for(void **state)
 	nd_release(pair->a.connector, 0);
 	CloseHandle(pair->a.file);
 	nd_release(pair->a.adapter, 0);
-	free(pair->a.arena);
+	nd_memory_free(pair->a.arena);
 	memset(&pair->a, 0, sizeof(*&pair->a));
 	memset(both, 0x5a, sizeof(*both));
 	copy = *both;

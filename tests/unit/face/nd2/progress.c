@@ -207,7 +207,7 @@ static void
 A30_a_poller_on_the_last_byte_sees_all_others(void **state)
 {
 	struct nd_pair *pair = nd_pair_open(NULL);
-	uint8_t *from = calloc(2, BIG), *to = from + BIG;
+	uint8_t *from = nd_memory(2 * BIG), *to = from + BIG;
 	IND2MemoryRegion *source = nd_side_mr(&pair->a, from, BIG, 0);
 	IND2MemoryRegion *target = nd_side_mr(&pair->b, to, BIG, ND_MR_FLAG_ALLOW_REMOTE_WRITE);
 	ND2_SGE sge = {from, BIG, IND2MemoryRegion_GetLocalToken(source)};
@@ -225,7 +225,7 @@ A30_a_poller_on_the_last_byte_sees_all_others(void **state)
 	nd_mr_end(source);
 	nd_mr_end(target);
 	nd_pair_close(pair);
-	free(from);
+	nd_memory_free(from);
 }
 
 /* The target sleeps in a wait of its own. */

@@ -105,7 +105,7 @@ unconnected_in_this_order(const unsigned *order, unsigned n, void *context)
 	for (unsigned i = 0; i < n; i++)
 		teardown(&held[order[i]]);
 	assert_hr((HRESULT)ov[0].Internal, ND_CANCELED);
-	free(side.arena);
+	nd_memory_free(side.arena);
 	counted->orders++;
 }
 
@@ -178,7 +178,7 @@ connected_in_this_order(const unsigned *order, unsigned n, void *context)
 	assert_int_not_equal(ov[0].Internal, STATUS_PENDING);
 	assert_int_not_equal(ov[1].Internal, STATUS_PENDING);
 	free(ov);
-	free(gone->arena);
+	nd_memory_free(gone->arena);
 	memset(gone, 0, sizeof(*gone));
 	assert_hr(nd_wait(&told), ND_SUCCESS);
 	nd_expect(stays->receive_cq, 7, ND_CANCELED);
@@ -227,7 +227,7 @@ end_as_tests_do(struct nd_pair *pair, struct nd_side *side)
 	assert_true(CloseHandle(ov->hEvent));
 	memset(ov, 0xdd, sizeof(*ov));
 	free(ov);
-	free(side->arena);
+	nd_memory_free(side->arena);
 	memset(side, 0, sizeof(*side));
 }
 
@@ -261,7 +261,7 @@ release_is_enough(void **state)
 		nd_release(side->qp, 0);
 		nd_release(side->receive_cq, 0);
 		assert_true(CloseHandle(side->file));
-		free(side->arena);
+		nd_memory_free(side->arena);
 	}
 	nd_release(pair->listener, 0);
 	free(pair);

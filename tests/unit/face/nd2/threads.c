@@ -75,7 +75,7 @@ static void
 use(struct worker *worker, IND2CompletionQueue *cq, IND2MemoryRegion *mr, IND2QueuePair *qp,
     OVERLAPPED *ov)
 {
-	uint8_t *memory = calloc(1, BYTES);
+	uint8_t *memory = nd_memory(BYTES);
 	ND2_RESULT result = {0};
 	ND2_SGE sge = {.Buffer = memory, .BufferLength = BYTES};
 
@@ -93,7 +93,7 @@ use(struct worker *worker, IND2CompletionQueue *cq, IND2MemoryRegion *mr, IND2Qu
 	must(worker, IND2CompletionQueue_CancelOverlappedRequests(cq), ND_SUCCESS);
 	must(worker, (HRESULT)ov->Internal, ND_CANCELED);
 	must_end(worker, IND2MemoryRegion_Deregister(mr, ov), ov, ND_SUCCESS);
-	free(memory);
+	nd_memory_free(memory);
 }
 
 static void

@@ -196,6 +196,59 @@ pages_come_aligned_and_zeroed(void **state)
 	assert_int_equal(GetLastError(), ERROR_INVALID_ADDRESS);
 }
 
+/* ---- pages from elsewhere ---- */
+
+static void *given;
+static bool is_empty;
+static unsigned returned;
+
+static void *
+give(size_t bytes)
+{
+	given = is_empty ? NULL : calloc(1, bytes);
+	return given;
+}
+
+static void
+take_back(void *memory)
+{
+	assert_ptr_equal(memory, given);
+	free(memory);
+	returned++;
+}
+
+static void
+pages_come_from_the_source_that_is_set(void **state)
+{
+	static const struct plx_page_source source = {give, take_back};
+	unsigned char *pages, *reserved, *hidden;
+
+	(void)state;
+	plx_set_page_source(&source);
+	pages = VirtualAlloc(NULL, MIB + 1, MEM_COMMIT | MEM_RESERVE, PAGE_READWRITE);
+	assert_int_equal((uintptr_t)pages % GRANULARITY, 0);
+	assert_true(pages >= (unsigned char *)given &&
+		    pages < (unsigned char *)given + GRANULARITY);
+	memset(pages, 1, MIB + 4096);
+	/* What is not for reading and writing at once is the kernel's, ... */
+	reserved = VirtualAlloc(NULL, MIB, MEM_RESERVE, PAGE_READWRITE);
+	hidden = VirtualAlloc(NULL, MIB, MEM_COMMIT, PAGE_NOACCESS);
+	assert_true(VirtualFree(reserved, 0, MEM_RELEASE));
+	assert_true(VirtualFree(hidden, 0, MEM_RELEASE));
+	assert_int_equal(returned, 0);
+	/* ... and each goes back to where it came from. */
+	plx_set_page_source(NULL);
+	assert_true(VirtualFree(pages, 0, MEM_RELEASE));
+	assert_int_equal(returned, 1);
+	is_empty = true;
+	plx_set_page_source(&source);
+	pages = VirtualAlloc(NULL, MIB, MEM_COMMIT | MEM_RESERVE, PAGE_READWRITE);
+	plx_set_page_source(NULL);
+	memset(pages, 1, MIB);
+	assert_true(VirtualFree(pages, 0, MEM_RELEASE));
+	assert_int_equal(returned, 1);
+}
+
 static void
 reserved_pages_are_committed_later(void **state)
 {
@@ -304,6 +357,7 @@ main(void)
 		cmocka_unit_test(the_heap_gives_grows_and_takes),
 		cmocka_unit_test(what_is_no_heap_or_block_is_refused),
 		cmocka_unit_test(pages_come_aligned_and_zeroed),
+		cmocka_unit_test(pages_come_from_the_source_that_is_set),
 		cmocka_unit_test(reserved_pages_are_committed_later),
 		cmocka_unit_test(pages_are_protected_as_wished),
 		cmocka_unit_test(senseless_wishes_for_pages_are_refused),
