@@ -46,37 +46,45 @@ add(struct plx_session_directory *directory, uint32_t adapter, const struct plx_
 	directory->ip[directory->n++] = *ip;
 }
 
-/* Returns: false: it cannot be asked */
-static bool
-ask_host(struct plx_session_directory *directory, uint32_t adapter)
+static enum plx_status
+ask_host(struct plx_session_directory *directory, uint32_t adapter, struct plx_why *why)
 {
 	struct plx_adapter_info info;
 	struct plx_adapter *seat;
+	enum plx_status status = plx_adapter_open(directory->names.name[adapter], NULL, &seat, why);
 
-	if (plx_adapter_open(directory->names.name[adapter], NULL, &seat, NULL) != PLX_OK)
-		return false;
+	if (status != PLX_OK)
+		return status;
 	plx_adapter_query(seat, &info);
 	for (uint32_t i = 0; i < info.addresses; i++)
 		add(directory, adapter, &info.address[i]);
-	return plx_adapter_close(seat) == PLX_OK;
+	return plx_adapter_close(seat);
 }
 
+/* A host that cannot be asked hides none of the others; why it cannot is said if nothing is left.
+ */
 static enum plx_status
 read_addresses(struct plx_session_directory *directory, struct plx_why *why)
 {
 	const struct plx_session_names *names = &directory->names;
+	enum plx_status asked = PLX_OK;
 	struct plx_adapter_options options;
 
 	for (uint32_t i = 0; i < names->n; i++) {
 		if (plx_adapter_options_load(names->name[i], &options, why) != PLX_OK)
 			return PLX_CONFIG;
 		/* What the file says of a host's adapter may be out of date. */
-		if (options.host[0] != '\0' && ask_host(directory, i))
-			continue;
+		if (options.host[0] != '\0') {
+			enum plx_status status = ask_host(directory, i, why);
+
+			if (status == PLX_OK)
+				continue;
+			asked = status;
+		}
 		for (uint32_t j = 0; j < options.addresses; j++)
 			add(directory, i, &options.address[j].ip);
 	}
-	return PLX_OK;
+	return directory->n == 0 ? asked : PLX_OK;
 }
 
 enum plx_status

@@ -149,8 +149,10 @@ struct plx_session_directory {
 };
 
 /**
- * Read every address of every adapter.
- * Errors: NO_MEMORY (no sentence), CONFIG; on error nothing has to be freed
+ * Read every address of every adapter: from the configuration file, or of a host's adapter from the
+ * host, by a seat for that moment.
+ * Errors: NO_MEMORY (no sentence), CONFIG; as plx_adapter_open(), if there is no address at all,
+ * because no host answers. On error nothing has to be freed
  */
 enum plx_status plx_session_directory_read(struct plx_session_directory *out,
 					   struct plx_why *why) PLX_MUST_CHECK;

@@ -44,9 +44,8 @@ static const char config[] =
 	"    packets = 4096; address = [ \"10.78.1.2/24\", \"fd78:1::2/64\" ]; }\n"
 	");\n";
 
-/* The same adapters at a host in another process. */
+/* Of these, what a host in another process can have. */
 static const char hosted[] =
-	"daemon = { socket = \"%s\"; };\n"
 	"adapters = (\n"
 	"  { name = \"nd0\"; device = \"net_wire0,end=0\"; worker = \"nd\"; idle = \"yield\";\n"
 	"    packets = 4096; address = [ \"10.78.2.1/24\", \"fd78:2::1/64\" ]; },\n"
@@ -280,6 +279,7 @@ write_file(char *path, const char *text)
 /* ---- a polluxd ---- */
 
 static pid_t host;
+static const char *host_file; /* its configuration, which it reads while it begins */
 
 bool
 nd_is_attached(void)
@@ -294,6 +294,7 @@ end_host(void)
 		return;
 	kill(host, SIGTERM);
 	(void)waitpid(host, NULL, 0);
+	unlink(host_file);
 }
 
 static bool
@@ -309,17 +310,24 @@ answers(const char *socket_path)
 	return connected;
 }
 
+pid_t
+nd_host(void)
+{
+	return host;
+}
+
 /* Returns: the configuration of a program that is attached to it */
 static const char *
-start_host(void)
+start_host(const char *adapters)
 {
-	static char socket_path[64], text[1024];
-	char path[] = "/tmp/nd2-host-XXXXXX";
+	static char socket_path[64], text[2048];
+	static char path[] = "/tmp/nd2-host-XXXXXX";
 	uint64_t until = test_ms() + TEST_PATIENCE_MS;
 
 	snprintf(socket_path, sizeof(socket_path), "/tmp/nd2-host-%d.sock", (int)getpid());
-	snprintf(text, sizeof(text), hosted, socket_path);
+	snprintf(text, sizeof(text), "daemon = { socket = \"%s\"; };\n%s", socket_path, adapters);
 	write_file(path, text);
+	host_file = path;
 	host = fork();
 	if (host == 0) {
 		/* A test that is killed leaves no daemon. */
@@ -329,7 +337,6 @@ start_host(void)
 	}
 	while (!answers(socket_path) && test_ms() < until)
 		usleep(10000);
-	unlink(path);
 	snprintf(text, sizeof(text), attached, socket_path, socket_path);
 	return text;
 }
@@ -362,7 +369,7 @@ nd_start(const char *configuration)
 		return;
 	started_by = getpid();
 	if (nd_is_attached()) {
-		configuration = start_host();
+		configuration = start_host(configuration == config ? hosted : configuration);
 		atexit(end_host);
 	}
 	write_file(path, configuration);

@@ -41,6 +41,8 @@ int nd_run(const char *name, const struct CMUnitTest *tests, size_t n);
 /** With ND2_POLLUXD in the environment, the adapters of worker mode are those of a polluxd of that
  * program, and nothing runs inline. */
 bool nd_is_attached(void);
+/** That polluxd. */
+pid_t nd_host(void);
 /** In inline mode: tests of one thread. */
 int nd_run_inline(const char *name, const struct CMUnitTest *tests, size_t n);
 /** The one, then the other. */

@@ -3,10 +3,12 @@
  * Posting and reaping without the kernel: a seccomp filter kills the process at the thread's first
  * system call, except for the thread's own exit. Adapters run on a worker thread, to which the
  * filter does not apply. The sealed thread is in a process of its own; a second one is killed, to
- * show that the filter works. Start with play().
+ * show that the filter works. Attached, the worker is a polluxd's, and is watched: while it spins,
+ * it makes no call either. Start with play().
  */
 #include "nd2_pair.h"
 
+#include <dirent.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -14,8 +16,10 @@
 #include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,6 +35,8 @@ struct sealed {
 	struct nd_pair *pair;
 	IND2MemoryWindow *window;
 	bool calls; /* the kernel, once */
+	bool yields;
+	atomic_bool begins; /* the worker is watched */
 	atomic_uint rounds;
 	const char *wrong; /* set when the thread has exited */
 };
@@ -121,7 +127,8 @@ play_round(struct sealed *sealed, unsigned round)
 					ND_OP_FLAG_READ_FENCE) == ND_SUCCESS,
 		     "Read") &&
 	       reap(sealed, a, Nd2RequestTypeWrite) && reap(sealed, a, Nd2RequestTypeRead) &&
-	       (round % WINDOW_EVERY || play_window(sealed));
+	       /* Binding is a call to the host. */
+	       (round % WINDOW_EVERY || nd_is_attached() || play_window(sealed));
 }
 
 static void *
@@ -129,7 +136,11 @@ play(void *context)
 {
 	struct sealed *sealed = context;
 
-	seal();
+	/* Beside an engine that yields, ND2 yields, too. */
+	if (!sealed->yields)
+		seal();
+	while (!atomic_load(&sealed->begins))
+		__builtin_ia32_pause();
 	for (unsigned i = 0; i < ROUNDS && play_round(sealed, i); i++)
 		atomic_store(&sealed->rounds, i + 1);
 	if (sealed->calls)
@@ -138,14 +149,73 @@ play(void *context)
 	return NULL;
 }
 
+/* ---- the engine's thread of a polluxd ---- */
+
+static pid_t
+find_worker(void)
+{
+	char path[64], name[32] = "";
+	const struct dirent *task;
+	pid_t found = 0;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)nd_host());
+	tasks = opendir(path);
+	assert_non_null(tasks);
+	while (found == 0 && (task = readdir(tasks)) != NULL) {
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/%d/task/%.20s/comm", (int)nd_host(),
+			 task->d_name);
+		file = fopen(path, "r");
+		if (file == NULL)
+			continue;
+		if (fgets(name, sizeof(name), file) != NULL && strcmp(name, "nd\n") == 0)
+			found = atoi(task->d_name);
+		fclose(file);
+	}
+	closedir(tasks);
+	assert_true(found > 0);
+	return found;
+}
+
+/* Returns: whether it makes a system call while all rounds are played; one that yields does
+ * afterwards at the latest, when it has nothing to do */
+static bool
+worker_calls(struct sealed *sealed)
+{
+	uint64_t late = test_ms() + TEST_PATIENCE_MS;
+	pid_t worker = find_worker();
+	bool called = false;
+	int status;
+
+	assert_int_equal(ptrace(PTRACE_SEIZE, worker, NULL, (void *)PTRACE_O_TRACESYSGOOD), 0);
+	assert_int_equal(ptrace(PTRACE_INTERRUPT, worker, NULL, NULL), 0);
+	assert_int_equal(waitpid(worker, &status, __WALL), worker);
+	assert_int_equal(ptrace(PTRACE_SYSCALL, worker, NULL, NULL), 0);
+	atomic_store(&sealed->begins, true);
+	while (!called && (sealed->yields || atomic_load(&sealed->rounds) < ROUNDS) &&
+	       !sealed->wrong) {
+		called = waitpid(worker, &status, __WALL | WNOHANG) == worker;
+		assert_true(test_ms() < late);
+		usleep(1000);
+	}
+	if (!called) {
+		assert_int_equal(ptrace(PTRACE_INTERRUPT, worker, NULL, NULL), 0);
+		assert_int_equal(waitpid(worker, &status, __WALL), worker);
+	}
+	assert_int_equal(ptrace(PTRACE_DETACH, worker, NULL, NULL), 0);
+	return called;
+}
+
 /* The sealed process. */
-static bool srq, calls;
+static bool srq, calls, yields;
 
 static void
 a_sealed_thread_posts_and_reaps(void **state)
 {
 	const struct nd_options options = {.srq = srq, .inline_bytes = BYTES};
-	struct sealed sealed = {.pair = nd_pair_open(&options), .calls = calls};
+	struct sealed sealed = {.pair = nd_pair_open(&options), .calls = calls, .yields = yields};
 	void *window = NULL;
 	pthread_t thread;
 
@@ -154,7 +224,10 @@ a_sealed_thread_posts_and_reaps(void **state)
 						 &window),
 		  ND_SUCCESS);
 	sealed.window = window;
+	atomic_init(&sealed.begins, !nd_is_attached());
 	assert_int_equal(pthread_create(&thread, NULL, play, &sealed), 0);
+	if (nd_is_attached())
+		assert_int_equal(worker_calls(&sealed), yields);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	if (sealed.wrong)
 		fail_msg("%s", sealed.wrong);
@@ -170,8 +243,10 @@ run_sealed(const char *how)
 
 	srq = strcmp(how, "srq") == 0;
 	calls = strcmp(how, "calls") == 0;
+	yields = strcmp(how, "yields") == 0;
 	nd_start(nd_link((const char *const[2]){"", ""},
-			 (const char *const[2]){ND_SPINNING, ND_SPINNING}));
+			 yields ? (const char *const[2]){ND_YIELDING, ND_YIELDING}
+				: (const char *const[2]){ND_SPINNING, ND_SPINNING}));
 	return nd_run("sealed", tests, 1);
 }
 
@@ -205,6 +280,9 @@ one_call_would_have_been_the_end(void **state)
 {
 	(void)state;
 	assert_int_equal(end_of("calls"), -SIGSYS);
+	/* And a polluxd's worker that yields is seen to do so. */
+	if (nd_is_attached())
+		assert_int_equal(end_of("yields"), 0);
 }
 
 int
