@@ -48,7 +48,8 @@ static const TCHAR *const g_SceneNames[Scenes] = {_T("client-leaves"), _T("serve
 						  _T("stale"),         _T("return"),
 						  _T("exit"),          _T("_exit")};
 
-static void Fail(const char *what, int line, HRESULT hr)
+static void
+Fail(const char *what, int line, HRESULT hr)
 {
 	printf("FAILED: line %d: %s (0x%08x)\n", line, what, (unsigned)hr);
 	fflush(stdout);
@@ -104,18 +105,21 @@ static BYTE *g_Shared;
 static UINT32 g_Scene;
 static ULONG g_NextReceive;
 
-static BYTE Pattern(ULONG seed, ULONG at)
+static BYTE
+Pattern(ULONG seed, ULONG at)
 {
 	return (BYTE)(seed * 131 + at * 7 + (at >> 8));
 }
 
-static void Fill(BYTE *to, ULONG bytes, ULONG seed)
+static void
+Fill(BYTE *to, ULONG bytes, ULONG seed)
 {
 	for (ULONG i = 0; i < bytes; i++)
 		to[i] = Pattern(seed, i);
 }
 
-static bool IsFilled(const BYTE *at, ULONG bytes, ULONG seed)
+static bool
+IsFilled(const BYTE *at, ULONG bytes, ULONG seed)
 {
 	for (ULONG i = 0; i < bytes; i++) {
 		if (at[i] != Pattern(seed, i))
@@ -126,7 +130,8 @@ static bool IsFilled(const BYTE *at, ULONG bytes, ULONG seed)
 
 // ---- objects ------------------------------------------------------------------------------------
 
-static IND2MemoryRegion *Register(void *buffer, SIZE_T bytes, ULONG flags)
+static IND2MemoryRegion *
+Register(void *buffer, SIZE_T bytes, ULONG flags)
 {
 	Request request;
 	IND2MemoryRegion *mr;
@@ -137,14 +142,16 @@ static IND2MemoryRegion *Register(void *buffer, SIZE_T bytes, ULONG flags)
 	return mr;
 }
 
-static void Receive(ULONG i)
+static void
+Receive(ULONG i)
 {
 	ND2_SGE sge = {g_Rooms + i * ROOM, ROOM, g_Mr->GetLocalToken()};
 
 	CHECK_HR(g_Qp->Receive((void *)(ULONG_PTR)i, &sge, 1), ND_SUCCESS);
 }
 
-static void Open(const SOCKADDR_IN &local)
+static void
+Open(const SOCKADDR_IN &local)
 {
 	CHECK_HR(NdOpenAdapter(IID_IND2Adapter, (const sockaddr *)&local, sizeof(local),
 			       (void **)&g_Adapter),
@@ -160,8 +167,10 @@ static void Open(const SOCKADDR_IN &local)
 		 ND_SUCCESS);
 	CHECK_HR(g_Adapter->CreateMemoryWindow(IID_IND2MemoryWindow, (void **)&g_Window),
 		 ND_SUCCESS);
-	g_Rooms = (BYTE *)HeapAlloc(GetProcessHeap(), HEAP_ZERO_MEMORY, (DEPTH + 1) * ROOM);
-	g_Shared = (BYTE *)HeapAlloc(GetProcessHeap(), HEAP_ZERO_MEMORY, SIZE);
+	// a polluxd reaches no heap
+	g_Rooms = (BYTE *)VirtualAlloc(NULL, (DEPTH + 1) * ROOM, MEM_RESERVE | MEM_COMMIT,
+				       PAGE_READWRITE);
+	g_Shared = (BYTE *)VirtualAlloc(NULL, SIZE, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
 	CHECK(g_Rooms != NULL && g_Shared != NULL);
 	g_Mr = Register(g_Rooms, (DEPTH + 1) * ROOM, ND_MR_FLAG_ALLOW_LOCAL_WRITE);
 	// nobody gets at it but through the window
@@ -170,7 +179,8 @@ static void Open(const SOCKADDR_IN &local)
 		Receive(i);
 }
 
-static void Close()
+static void
+Close()
 {
 	IND2MemoryRegion *regions[] = {g_Mr, g_ShutMr};
 
@@ -185,14 +195,15 @@ static void Close()
 	CHECK(g_Connector->Release() == 0);
 	CloseHandle(g_File);
 	CHECK(g_Adapter->Release() == 0);
-	HeapFree(GetProcessHeap(), 0, g_Rooms);
-	HeapFree(GetProcessHeap(), 0, g_Shared);
+	CHECK(VirtualFree(g_Rooms, 0, MEM_RELEASE));
+	CHECK(VirtualFree(g_Shared, 0, MEM_RELEASE));
 }
 
 // ---- requests -----------------------------------------------------------------------------------
 
 // The next completion, for which it sleeps.
-static ND2_RESULT Reap()
+static ND2_RESULT
+Reap()
 {
 	ND2_RESULT result;
 
@@ -204,7 +215,8 @@ static ND2_RESULT Reap()
 	return result;
 }
 
-static bool IsReceive(const ND2_RESULT &result)
+static bool
+IsReceive(const ND2_RESULT &result)
 {
 	return result.RequestType == Nd2RequestTypeReceive;
 }
@@ -213,7 +225,8 @@ static bool IsReceive(const ND2_RESULT &result)
 static ULONG g_Early[DEPTH], g_EarlyBytes[DEPTH], g_Earlies;
 
 // The end of the one request that is under way.
-static HRESULT Done(ND2_REQUEST_TYPE type)
+static HRESULT
+Done(ND2_REQUEST_TYPE type)
 {
 	for (;;) {
 		ND2_RESULT result = Reap();
@@ -232,7 +245,8 @@ static HRESULT Done(ND2_REQUEST_TYPE type)
 }
 
 // The next message, which lies there until Receive() gives its room back.
-static const BYTE *Message(ULONG *bytes)
+static const BYTE *
+Message(ULONG *bytes)
 {
 	ULONG room;
 
@@ -255,7 +269,8 @@ static const BYTE *Message(ULONG *bytes)
 	return g_Rooms + room * ROOM;
 }
 
-static HRESULT Say(const void *words, ULONG bytes)
+static HRESULT
+Say(const void *words, ULONG bytes)
 {
 	BYTE *room = g_Rooms + DEPTH * ROOM;
 	ND2_SGE sge = {room, bytes, g_Mr->GetLocalToken()};
@@ -265,7 +280,8 @@ static HRESULT Say(const void *words, ULONG bytes)
 	return Done(Nd2RequestTypeSend);
 }
 
-static void Hear(const char *words)
+static void
+Hear(const char *words)
 {
 	ULONG bytes;
 	const BYTE *message = Message(&bytes);
@@ -274,7 +290,8 @@ static void Hear(const char *words)
 	Receive((ULONG)(message - g_Rooms) / ROOM);
 }
 
-static ULONG LengthOf(ULONG message)
+static ULONG
+LengthOf(ULONG message)
 {
 	return message == 0 ? 0 : message * 7919 % (ROOM + 1);
 }
@@ -282,7 +299,8 @@ static ULONG LengthOf(ULONG message)
 // ---- what both do -------------------------------------------------------------------------------
 
 // The client: fills the window, reads it back, has its messages echoed.
-static void Perform()
+static void
+Perform()
 {
 	Invitation invitation;
 	ULONG bytes;
@@ -315,7 +333,8 @@ static void Perform()
 }
 
 // The server: opens the window, echoes, looks at what was written, shuts the window.
-static void Watch()
+static void
+Watch()
 {
 	Invitation invitation = {(UINT64)(ULONG_PTR)g_Shared, 0, SIZE};
 
@@ -345,7 +364,8 @@ static void Watch()
 // ---- the end ------------------------------------------------------------------------------------
 
 // All receives that are there come back, in their order. Returns: how many
-static ULONG Flushed()
+static ULONG
+Flushed()
 {
 	ND2_RESULT result;
 	ULONG n = 0;
@@ -358,7 +378,8 @@ static ULONG Flushed()
 	return n;
 }
 
-static void Leave()
+static void
+Leave()
 {
 	Request notice, leave;
 
@@ -369,7 +390,8 @@ static void Leave()
 }
 
 // The other side leaves, or is gone. The receives come back without a call of ours.
-static void BeLeft(Request *notice, DWORD ms, bool flushed)
+static void
+BeLeft(Request *notice, DWORD ms, bool flushed)
 {
 	DWORD start = GetTickCount();
 	ULONG n = 0;
@@ -383,13 +405,15 @@ static void BeLeft(Request *notice, DWORD ms, bool flushed)
 	CHECK_HR(leave.Wait(g_Connector, g_Connector->Disconnect(&leave)), ND_SUCCESS);
 }
 
-static bool IsQuick()
+static bool
+IsQuick()
 {
 	return g_Scene >= ByReturn;
 }
 
 // The client that waits for nothing. Returns only to be returned from main.
-static void LeaveQuickly()
+static void
+LeaveQuickly()
 {
 	static OVERLAPPED nobodyWaits;
 
@@ -401,7 +425,8 @@ static void LeaveQuickly()
 		_exit(0);
 }
 
-static void End(bool client, Request *notice)
+static void
+End(bool client, Request *notice)
 {
 	bool leaves = client ? g_Scene == ClientLeaves : g_Scene == ServerLeaves;
 
@@ -420,7 +445,8 @@ static void End(bool client, Request *notice)
 
 // ---- connections --------------------------------------------------------------------------------
 
-static void Serve(const SOCKADDR_IN &at)
+static void
+Serve(const SOCKADDR_IN &at)
 {
 	IND2Listener *listener;
 	Request request, accept, notice;
@@ -450,7 +476,8 @@ static void Serve(const SOCKADDR_IN &at)
 	CHECK(listener->Release() == 0);
 }
 
-static void Connect(const SOCKADDR_IN &local, const SOCKADDR_IN &at)
+static void
+Connect(const SOCKADDR_IN &local, const SOCKADDR_IN &at)
 {
 	Request connect, complete, notice;
 

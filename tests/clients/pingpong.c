@@ -40,7 +40,7 @@ static struct {
 	IND2Listener *listener;
 	IND2MemoryRegion *mr;
 	UINT32 token;
-	unsigned char buffer[DEPTH + 1][SIZE]; /* receives, and what is sent */
+	unsigned char (*buffer)[SIZE]; /* [DEPTH + 1] receives, and what is sent */
 	int epoll;
 	bool client, over;
 	unsigned long rounds, played; /* of a client; a server plays as long as it is asked */
@@ -259,7 +259,11 @@ open_all(const struct sockaddr_in *local)
 					    (void **)&self.mr),
 	     "CreateMemoryRegion");
 	watch(&self.memory, on_memory);
-	pends(IND2MemoryRegion_Register(self.mr, self.buffer, sizeof(self.buffer),
+	/* a polluxd reaches no other memory */
+	self.buffer =
+		VirtualAlloc(NULL, (DEPTH + 1) * SIZE, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+	check(self.buffer != NULL, "VirtualAlloc", 0);
+	pends(IND2MemoryRegion_Register(self.mr, self.buffer, (DEPTH + 1) * SIZE,
 					ND_MR_FLAG_ALLOW_LOCAL_WRITE, &self.memory.overlapped),
 	      "Register");
 	turn();

@@ -203,16 +203,42 @@ class Rig:
 
 class Clients:
     """Two hosts for clients of ND2, each with a configuration file of its own in `folder`, as
-    docs/nd2.md tells."""
+    docs/nd2.md tells. Kind seat: both are attached to one polluxd, at one adapter; kind seats: each
+    to one of its own, which are joined by memif."""
 
-    def __init__(self, kind, provider, folder):
-        self.hosts = Rig(kind, None)
+    def __init__(self, kind, provider, folder, polluxd=None):
+        attached = kind in ('seat', 'seats')
+        self.hosts = Rig('memif' if attached else kind, None)
         self.provider = provider
         self.config = [folder / f'{i}.conf' for i in range(2)]
+        devices = [self.hosts.device(i) for i in range(2)]
+        sockets = [folder / f'{i if kind == "seats" else 0}.sock' for i in range(2)]
+        if kind == 'seat':
+            self.attach(polluxd, folder, 0, sockets[0], 'net_null0,no-rx=1', ADDRESS)
         for i, path in enumerate(self.config):
-            path.write_text(f'adapters = ( {{ name = "nd"; device = "{self.hosts.device(i)}";\n'
-                            f'  idle = "yield"; packets = 4096;\n'
-                            f'  address = [ "{ADDRESS[i]}" ]; }} );\n')
+            if kind == 'seats':
+                self.attach(polluxd, folder, i, sockets[i], devices[i], [ADDRESS[i]])
+            path.write_text(f'adapters = ( {{ name = "nd"; host = "{sockets[i]}";\n'
+                            f'  address = [ "{ADDRESS[i]}" ]; }} );\n'
+                            if attached else
+                            f'adapters = ( {self.adapter(devices[i], [ADDRESS[i]])} );\n')
+
+    @staticmethod
+    def adapter(device, addresses):
+        listed = ', '.join(f'"{address}"' for address in addresses)
+        return (f'{{ name = "nd"; device = "{device}";\n  idle = "yield"; packets = 4096;\n'
+                f'  address = [ {listed} ]; }}')
+
+    def attach(self, polluxd, folder, i, at, device, addresses):
+        """Start a polluxd, to which programs can attach as soon as its socket is there."""
+        config, run = folder / f'polluxd{i}.conf', folder / f'run{i}'
+        run.mkdir()
+        config.write_text(f'daemon = {{ socket = "{at}"; }};\n'
+                          f'adapters = ( {self.adapter(device, addresses)} );\n')
+        process = Process(['env', f'RUNTIME_DIRECTORY={run}', polluxd, '--config',
+                           str(config)], self.hosts.space[i])
+        self.hosts.processes.append(process)
+        process.says('programs can attach', 'err')
 
     def start(self, i, *words, leaks=True):
         """A program on host `i`, told by the environment alone what it runs on."""
