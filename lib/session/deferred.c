@@ -171,7 +171,9 @@ finish_all(struct plx_session *session)
 {
 	struct plx_session_deferred *deferred;
 
-	if (!plx_adapter_is_running(session->adapter, LOOK_MS))
+	/* A host that has gone has no object of ours. */
+	if (!plx_session_host_has_gone(session) &&
+	    !plx_adapter_is_running(session->adapter, LOOK_MS))
 		return;
 	atomic_store(&session->stalled, false);
 	while ((deferred = pop_first(session)) != NULL) {

@@ -214,6 +214,32 @@ log_failure(struct plx_session_dispatch *dispatch, const struct plx_async_event 
 			    plx_async_event_text(event, text, sizeof(text)));
 }
 
+/* Nothing happens any more. Descriptors stay watched: they are datagram sockets, which do not
+ * become readable when the host's end is closed. */
+static PLX_COLD void
+end_with_host(struct plx_session *session)
+{
+	struct plx_list *queues[] = {&session->cqs, &session->srqs};
+	struct plx_list *node, *after;
+
+	session_log(session, "adapter %s: its host has gone; what is pending ends", session->name);
+	atomic_store(&session->host_gone, true);
+	session_linger_stop(session);
+	pthread_mutex_lock(&session->events);
+	if (session->hooks->host_gone)
+		session->hooks->host_gone(session);
+	pthread_mutex_unlock(&session->events);
+	pthread_mutex_lock(&session->lock);
+	for (uint32_t i = 0; i < PLX_COUNT_OF(queues); i++)
+		plx_list_for_each (node, after, queues[i]) {
+			struct plx_session_queue *queue =
+				plx_list_entry(node, struct plx_session_queue, node);
+
+			queue->on_host_gone(queue);
+		}
+	pthread_mutex_unlock(&session->lock);
+}
+
 /* An event names a queue by its id. It is delivered only if the list has a queue with that id.
  * Leaving the list requires the lock that is held here. */
 static void
@@ -224,6 +250,8 @@ deliver_async_event(struct plx_session *session, const struct plx_async_event *e
 
 	if (event->kind == PLX_EVENT_FAILED)
 		log_failure(session->dispatch, event); /* the connector reports it to the program */
+	if (event->kind == PLX_EVENT_HOST_GONE)
+		end_with_host(session);
 	if (!overrun && event->kind != PLX_EVENT_SRQ_THRESHOLD)
 		return;
 	pthread_mutex_lock(&session->lock);
@@ -249,6 +277,9 @@ plx_session_queue_add(struct plx_session *session, struct plx_list *queues,
 {
 	pthread_mutex_lock(&session->lock);
 	plx_list_append(queues, &queue->node);
+	/* end_with_host() has passed the list already, or will find it there. */
+	if (plx_session_host_has_gone(session))
+		queue->on_host_gone(queue);
 	pthread_mutex_unlock(&session->lock);
 }
 

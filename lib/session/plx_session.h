@@ -183,6 +183,9 @@ struct plx_session_hooks {
 	void (*disconnect)(struct plx_session *session);
 	/* ... has every disconnect been answered? session->events is held. */
 	bool (*is_disconnected)(struct plx_session *session);
+	/* The adapter's host has gone: finish what is pending on connections, of which no event
+	 * comes any more. session->events is held; this thread is delivering. */
+	void (*host_gone)(struct plx_session *session);
 };
 
 /** Receives the events of connectors; its address is their context, as a uint64_t. Events with
@@ -200,6 +203,8 @@ struct plx_session_queue {
 	uint64_t id; /* unique in the session, never reused */
 	/* session->lock is held; each kind of queue has only one kind of event */
 	void (*on_event)(struct plx_session_queue *queue);
+	/* The adapter's host has gone: finish what is pending. session->lock is held. */
+	void (*on_host_gone)(struct plx_session_queue *queue);
 };
 
 enum plx_session_state {
@@ -216,6 +221,7 @@ struct plx_session {
 	struct plx_event_channel *channel;
 	struct plx_adapter_info info;
 	bool inline_mode;
+	atomic_bool host_gone; /* set before what is pending is finished */
 
 	/* held during all calls about connections, including delivery of the channel's events */
 	pthread_mutex_t events;
@@ -351,6 +357,14 @@ void plx_session_defer(struct plx_session *session, struct plx_session_deferred 
 		       plx_session_deferred_fn *finish);
 /** Destroy a connector, or defer that if the engine is stalled. session->events is held. */
 void plx_session_destroy_connector(struct plx_session *session, struct plx_connector *connector);
+
+/** Has the adapter's host gone? Then nothing may begin to wait. Whoever looks with the lock held
+ * under which the end finishes what waits, misses nothing. */
+static inline bool
+plx_session_host_has_gone(const struct plx_session *session)
+{
+	return plx_unlikely(atomic_load(&session->host_gone));
+}
 
 /* ---- linger.c: unanswered disconnects ---- */
 

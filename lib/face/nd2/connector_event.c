@@ -121,6 +121,8 @@ nd2_connector_apply(struct nd2_connector *connector, struct nd2_step step,
 		finish_notifies(connector, ND_SUCCESS);
 	if (step.effects & ND2_DO_NOTIFY_LOCAL)
 		finish_notifies(connector, (HRESULT)STATUS_CONNECTION_DISCONNECTED);
+	if (step.effects & ND2_DO_NOTIFY_GONE)
+		finish_notifies(connector, ND_DEVICE_REMOVED);
 	if (step.effects & (ND2_DO_END | ND2_DO_LINGER))
 		release_connector(connector, step.effects & ND2_DO_LINGER);
 	if (step.effects & (ND2_DO_DETACH | ND2_DO_BREAK))
@@ -167,6 +169,14 @@ nd2_connector_on_event(struct plx_session *session, struct plx_session_subscribe
 	    !plx_session_connect_again(session, connector->connector, connector->qp->qp,
 				       &connector->connect_options, event))
 		nd2_connector_apply(connector, nd2_step(connector->state, event_of(event)), event);
+}
+
+void
+nd2_connector_lose_host(struct nd2_connector *connector)
+{
+	if (connector->state == ND2_QUEUED)
+		nd2_listener_unqueue(connector, ND_DEVICE_REMOVED);
+	nd2_connector_apply(connector, nd2_step(connector->state, ND2_ON_HOST_GONE), NULL);
 }
 
 void

@@ -58,6 +58,7 @@ enum nd2_event {
 	ND2_ON_ESTABLISHED,
 	ND2_ON_PEER_DISCONNECT,
 	ND2_ON_CLOSED,
+	ND2_ON_HOST_GONE,
 	ND2_EVENT_COUNT,
 };
 
@@ -73,6 +74,7 @@ enum nd2_effect {
 	ND2_DO_BREAK = 1 << 6,        /* detach the queue pair, which is flushed */
 	ND2_DO_END = 1 << 7,          /* no further events follow */
 	ND2_DO_LINGER = 1 << 8,       /* the DREQ may have to be retransmitted */
+	ND2_DO_NOTIFY_GONE = 1 << 9,  /* finish NotifyDisconnect: the adapter's host has gone */
 };
 
 /* For a call, `status` is what it returns; on failure the step has no other effect. */

@@ -187,6 +187,16 @@ is_disconnected(struct plx_session *session)
 	return true;
 }
 
+/* A connector that is finished may be released by a thread that waits for session->events. */
+static void
+host_gone(struct plx_session *session)
+{
+	struct plx_list *node, *after;
+
+	plx_list_for_each (node, after, &nd2_session_of(session)->connectors)
+		nd2_connector_lose_host(plx_list_entry(node, struct nd2_connector, node));
+}
+
 const struct plx_session_hooks nd2_hooks = {
 	.name = "nd2",
 	.log = log_arguments,
@@ -195,4 +205,5 @@ const struct plx_session_hooks nd2_hooks = {
 	.claim = claim,
 	.disconnect = disconnect,
 	.is_disconnected = is_disconnected,
+	.host_gone = host_gone,
 };

@@ -264,6 +264,8 @@ listener_get_request(IND2Listener *face, IUnknown *connector_face, OVERLAPPED *o
 		status = ND_INVALID_PARAMETER_1;
 	else if (listener->state != ND2_LISTENER_LISTENING)
 		status = ND_INVALID_DEVICE_STATE;
+	else if (plx_session_host_has_gone(listener->object.adapter->session))
+		status = ND_DEVICE_REMOVED;
 	if (status == ND_PENDING) {
 		step = nd2_step(connector->state, ND2_ON_QUEUE);
 		status = step.status;

@@ -329,6 +329,8 @@ HRESULT nd2_qp_create(struct nd2_adapter *adapter, REFIID iid, const struct nd2_
 void nd2_cq_deliver_events(struct nd2_cq *cq);
 /** Handle PLX_EVENT_CQ_OVERRUN; session->lock is held. */
 void nd2_cq_overrun(struct plx_session_queue *queue);
+/** The adapter's host has gone. session->lock is held. */
+void nd2_cq_lose_host(struct plx_session_queue *queue);
 
 /* ---- connector.c, listener.c ---- */
 

@@ -108,6 +108,8 @@ void nd2_connector_apply(struct nd2_connector *connector, struct nd2_step step,
 /** Handle an event of a connector, as its subscriber. */
 void nd2_connector_on_event(struct plx_session *session, struct plx_session_subscriber *subscriber,
 			    const struct plx_connector_event *event);
+/** The adapter's host has gone: finish what is pending. */
+void nd2_connector_lose_host(struct nd2_connector *connector);
 /** Attach the queue pair to the connector. */
 void nd2_connector_attach(struct nd2_connector *connector, struct nd2_qp *qp);
 /** End the connection because its queue pair is released, or as if it were. */

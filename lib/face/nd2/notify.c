@@ -114,6 +114,8 @@ begin(struct nd2_cq *cq, struct waiter *waiter, OVERLAPPED *overlapped)
 {
 	HRESULT status = watch(cq);
 
+	if (plx_session_host_has_gone(cq->object.adapter->session))
+		status = ND_DEVICE_REMOVED;
 	if (status != ND_SUCCESS)
 		return status;
 	waiter->pending = plx_pending_begin(&cq->object.pending, overlapped);
@@ -174,6 +176,17 @@ nd2_cq_overrun(struct plx_session_queue *queue)
 	pthread_mutex_unlock(&cq->notify->lock);
 }
 
+void
+nd2_cq_lose_host(struct plx_session_queue *queue)
+{
+	struct nd2_cq *cq = plx_list_entry(queue, struct nd2_cq, queue);
+
+	pthread_mutex_lock(&cq->notify->lock);
+	cq->notify->armed = 0;
+	finish(cq->notify, ALL_KINDS, ND_DEVICE_REMOVED);
+	pthread_mutex_unlock(&cq->notify->lock);
+}
+
 static void
 ready(struct plx_session_watch *watch)
 {
@@ -181,8 +194,8 @@ ready(struct plx_session_watch *watch)
 }
 
 /* Disarm the engine. A kind that it does not give back is firing at this moment. That cannot be
- * undone, so wait for it, which takes a few instructions of the engine. Its waiters have been
- * finished in time. */
+ * undone, so wait for it, which takes a few instructions of the engine, unless its process has
+ * ended. Its waiters have been finished in time. */
 static void
 disarm(struct nd2_cq *cq)
 {
@@ -190,7 +203,9 @@ disarm(struct nd2_cq *cq)
 
 	notify->armed &= ~plx_cq_disarm(cq->cq, notify->armed);
 	deliver(notify, plx_cq_get_event(cq->cq));
-	for (uint32_t looks = 0; notify->armed != 0; looks++) {
+	for (uint32_t looks = 0;
+	     notify->armed != 0 && !plx_session_host_has_gone(cq->object.adapter->session);
+	     looks++) {
 		/* The engine may have lost its core in the middle of firing. */
 		if (looks < DISARM_YIELDS)
 			sched_yield();

@@ -99,11 +99,23 @@ below(struct plx_session_queue *queue)
 	pthread_mutex_unlock(&srq->lock);
 }
 
+static void
+lose_host(struct plx_session_queue *queue)
+{
+	struct nd2_srq *srq = plx_list_entry(queue, struct nd2_srq, queue);
+
+	pthread_mutex_lock(&srq->lock);
+	finish_waiters(srq, ND_DEVICE_REMOVED);
+	pthread_mutex_unlock(&srq->lock);
+}
+
 static HRESULT
 wait_locked(struct nd2_srq *srq, struct waiter *waiter, OVERLAPPED *overlapped)
 {
 	HRESULT status;
 
+	if (plx_session_host_has_gone(srq->object.adapter->session))
+		return ND_DEVICE_REMOVED;
 	waiter->pending = plx_pending_begin(&srq->object.pending, overlapped);
 	if (waiter->pending == NULL)
 		return plx_pending_refusal();
@@ -289,6 +301,7 @@ nd2_srq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG dep
 	srq->depth = depth;
 	srq->queue.id = plx_session_queue_id(adapter->session);
 	srq->queue.on_event = below;
+	srq->queue.on_host_gone = lose_host;
 	srq->sges = nd2_sges_for(sges, nd2_limits(adapter->session)->MaxReceiveSge);
 	srq->threshold = threshold;
 	plx_list_init(&srq->waiters);

@@ -140,5 +140,6 @@ NTSTATUS ndk_disconnect(NDK_CONNECTOR *connector, NDK_FN_REQUEST_COMPLETION done
 /* At the end of the session. plx_session.events is held. */
 void ndk_connectors_disconnect(struct plx_session *session);
 bool ndk_connectors_are_disconnected(struct plx_session *session);
+void ndk_connectors_lose_host(struct plx_session *session);
 
 #endif

@@ -368,3 +368,16 @@ ndk_connectors_are_disconnected(struct plx_session *session)
 			return false;
 	return true;
 }
+
+void
+ndk_connectors_lose_host(struct plx_session *session)
+{
+	struct plx_list *node, *after;
+
+	plx_list_for_each (node, after, &ndk_session_of(session)->connectors) {
+		struct ndk_connector *connector = plx_list_entry(node, struct ndk_connector, node);
+
+		ndk_connector_apply(connector, ndk_connector_take(connector, NDK_ON_HOST_GONE),
+				    NULL);
+	}
+}

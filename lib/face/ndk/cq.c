@@ -138,6 +138,17 @@ overrun(struct plx_session_queue *queue)
 	pthread_mutex_unlock(&cq->lock);
 }
 
+/* session->lock is held. */
+static void
+lose_host(struct plx_session_queue *queue)
+{
+	struct ndk_cq *cq = plx_list_entry(queue, struct ndk_cq, queue);
+
+	pthread_mutex_lock(&cq->lock);
+	on_news(cq, ndk_arming_step(&cq->arming, NDK_ON_CATASTROPHE));
+	pthread_mutex_unlock(&cq->lock);
+}
+
 /* ---- the callback ---- */
 
 /* What the queue holds now, this callback tells of. */
@@ -354,6 +365,7 @@ ndk_create_cq(NDK_ADAPTER *face, ULONG depth, NDK_FN_CQ_NOTIFICATION_CALLBACK no
 	cq->notify_context = notify_context;
 	cq->queue.id = plx_session_queue_id(adapter->session);
 	cq->queue.on_event = overrun;
+	cq->queue.on_host_gone = lose_host;
 	plx_list_init(&cq->queue.node);
 	plx_list_init(&cq->task.node);
 	cq->task.run = call;

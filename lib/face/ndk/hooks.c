@@ -145,4 +145,5 @@ const struct plx_session_hooks ndk_hooks = {
 	.stop = stop,
 	.disconnect = ndk_connectors_disconnect,
 	.is_disconnected = ndk_connectors_are_disconnected,
+	.host_gone = ndk_connectors_lose_host,
 };

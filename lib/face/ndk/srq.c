@@ -18,7 +18,9 @@ call(struct ndk_task *task)
 	if (!ndk_hold(&srq->object))
 		return;
 	old = ndk_callback_begin();
-	srq->notify(srq->notify_context, STATUS_SUCCESS);
+	srq->notify(srq->notify_context, plx_session_host_has_gone(ndk_session_for(&srq->object))
+						 ? STATUS_DEVICE_REMOVED
+						 : STATUS_SUCCESS);
 	ndk_callback_end("NdkSrqNotificationCallback", old);
 	ndk_release(&srq->object);
 }
@@ -131,8 +133,10 @@ run_create(struct ndk_request *request)
 	atomic_store(&srq->armed, srq->threshold != 0);
 	plx_session_queue_add(session, &session->srqs, &srq->queue);
 	status = plx_srq_create(session->adapter, &options, &srq->srq);
-	if (status != PLX_OK)
+	if (status != PLX_OK) {
 		plx_session_queue_remove(session, &srq->queue);
+		ndk_unpost(ndk_dispatcher_of(request->object), &srq->task);
+	}
 	return ndk_call_status(status);
 }
 
@@ -161,6 +165,7 @@ ndk_create_srq(NDK_PD *face, ULONG depth, ULONG sges, ULONG threshold,
 	srq->notify_context = notify_context;
 	srq->queue.id = plx_session_queue_id(pd->object.adapter->session);
 	srq->queue.on_event = below;
+	srq->queue.on_host_gone = below;
 	plx_list_init(&srq->queue.node);
 	plx_list_init(&srq->task.node);
 	srq->task.run = call;
