@@ -32,7 +32,10 @@ static HANDLE never;     /* an event that nobody sets */
 static const char *file; /* the configuration */
 static pid_t started_by;
 
-static const char config[] =
+/* Without hugepages: see host_process.c. */
+#define ND_EAL "eal = \"--no-huge -m 1024\";\n"
+
+static const char config[] = ND_EAL
 	"adapters = (\n"
 	"  { name = \"nd0\"; device = \"net_wire0,end=0\"; worker = \"nd\"; idle = \"yield\";\n"
 	"    packets = 4096; address = [ \"10.78.2.1/24\", \"fd78:2::1/64\" ]; },\n"
@@ -45,7 +48,7 @@ static const char config[] =
 	");\n";
 
 /* Of these, what a host in another process can have. */
-static const char hosted[] =
+static const char hosted[] = ND_EAL
 	"adapters = (\n"
 	"  { name = \"nd0\"; device = \"net_wire0,end=0\"; worker = \"nd\"; idle = \"yield\";\n"
 	"    packets = 4096; address = [ \"10.78.2.1/24\", \"fd78:2::1/64\" ]; },\n"
@@ -59,7 +62,7 @@ const char *
 nd_link(const char *const device[2], const char *const settings[2])
 {
 	static char text[1024];
-	int used = snprintf(text, sizeof(text), "adapters = (\n");
+	int used = snprintf(text, sizeof(text), ND_EAL "adapters = (\n");
 
 	for (int i = 0; i < 2; i++)
 		used += snprintf(text + used, sizeof(text) - (size_t)used,

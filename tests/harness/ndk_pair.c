@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 static const char config[] =
+	"eal = \"--no-huge -m 1024\";\n" /* as in host_process.c */
 	"adapters = (\n"
 	"  { name = \"nd0\"; device = \"net_wire0,end=0\"; worker = \"nd\"; idle = \"yield\";\n"
 	"    packets = 4096; address = [ \"10.78.2.1/24\", \"fd78:2::1/64\" ]; },\n"

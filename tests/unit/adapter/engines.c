@@ -264,5 +264,10 @@ main(void)
 		cmocka_unit_test(a_worker_on_another_node_is_one_line_of_the_log),
 	};
 
+	/* Without hugepages, which other tests may have reserved, and too few for 16 engines. */
+	if (plx_eal_start("--no-huge -m 1024", &why) != PLX_OK) {
+		print_error("%s\n", why.text);
+		return 1;
+	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
