@@ -191,6 +191,7 @@ join(struct host_side *a, struct host_side *b)
 	plx_qp_attr_init(&attr);
 	attr.rnr_timer = RNR_10_US;
 	attr.rnr_retry = 7;
+	attr.ack_timeout = 18; /* 1 s: nobody is lost for being slow */
 	attr.path_mtu = 1024;
 	assert_int_equal(plx_qp_address(a->qp, NULL, &address[0]), PLX_OK);
 	assert_int_equal(plx_qp_address(b->qp, NULL, &address[1]), PLX_OK);
