@@ -225,6 +225,7 @@ world_execute(struct world *w, uint32_t budget)
 			on_emit(w, &action->emit);
 			emitted++;
 			break;
+		case PLX_ACT_LOAD: /* this world has no private memory */
 		case PLX_ACT_NONE:
 			CHECK(!"an action of no kind");
 		}

@@ -282,6 +282,7 @@ execute_one(struct ep_qp *qp, const struct plx_action *action)
 	case PLX_ACT_EMIT:
 		send_frame(qp, &action->emit);
 		return 1;
+	case PLX_ACT_LOAD: /* endpoints have no private memory */
 	case PLX_ACT_NONE:
 		break;
 	}

@@ -153,6 +153,7 @@ gather(struct seen *seen, const struct bench *bench)
 		case PLX_ACT_EMIT:
 			see_emit(seen, bench, &action->emit);
 			break;
+		case PLX_ACT_LOAD: /* no row has private memory */
 		case PLX_ACT_NONE:
 			BENCH_CHECK(false);
 		}

@@ -41,6 +41,8 @@ run_timers(struct plx_engine *engine)
 		}
 		struct engine_qp *qp = plx_list_entry(timer, struct engine_qp, timer);
 
+		if (plx_unlikely(qp->copies > 0))
+			continue; /* set again when they are finished */
 		/* In ERROR a post may have raced with the error: poll both rings again. */
 		if (plx_unlikely(qp->sq.state >= PLX_QP_ERROR)) {
 			engine_rq_fetch(&qp->own);
@@ -91,6 +93,8 @@ plx_engine_poll(struct plx_engine *engine, uint64_t now)
 	received = engine_receive(engine);
 	done += received;
 	engine_answer(engine);
+	if (plx_unlikely(!plx_list_empty(&engine->copying)))
+		done += engine_serve_copies(engine);
 	if (engine->recvs.count > 0 && !engine->config.inline_mode && !connects(engine)) {
 		/* A thread on another core waits for these; their ACKs are sent first. */
 		engine_seal(engine);

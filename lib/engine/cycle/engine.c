@@ -161,6 +161,7 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 	engine->icrc = config->icrc != NULL ? config->icrc : plx_icrc_choose();
 	engine_queues_init(engine);
 	plx_list_init(&engine->seats);
+	plx_list_init(&engine->copying);
 	if (!make_rings(engine, socket) || !make_tables(engine, socket) || !make_numbers(engine) ||
 	    !make_seat(engine) || !engine->link->open(engine)) {
 		plx_why_set(why, "no memory for an engine of %u queue pairs", config->qps);

@@ -20,6 +20,7 @@ struct engine_cq;
 struct engine_qp;
 struct engine_seat;
 struct engine_srq;
+struct plx_copier;
 
 /* ---- seats ---- */
 
@@ -46,6 +47,11 @@ int plx_seat_back_fd(struct engine_seat *seat);
 /** What plx_seat_back_fd() returns from now on: of a seat with a waker, which is given it. The seat
  * closes it. Returns: false: it has one */
 bool plx_seat_back_set_fd(struct engine_seat *seat, int fd);
+/** Let the objects of a seat use private memory (decision 48). A second time: STATE.
+ * @param copier a thread carries out what is asked of it; outlives the seat
+ * Errors:  NO_MEMORY, STATE, TIMEOUT */
+enum plx_status plx_seat_back_set_copier(struct engine_seat *seat,
+					 struct plx_copier *copier) PLX_MUST_CHECK;
 /** Make the engine's thread pass a full barrier. Errors:  TIMEOUT */
 enum plx_status plx_seat_back_barrier(struct engine_seat *seat) PLX_MUST_CHECK;
 

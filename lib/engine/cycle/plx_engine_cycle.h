@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 
+#include "plx_copy.h"
 #include "plx_engine.h"
 #include "plx_engine_cq.h"
 #include "plx_engine_eq.h"
@@ -119,6 +120,7 @@ struct engine_qp {
 	bool routed;          /* `to_peer` is valid */
 	uint8_t quantum_left; /* packets left of a quantum that was cut short; 0: none was */
 	uint32_t qpn;
+	uint32_t copies; /* its copies of private memory, and completions behind them: private.c */
 	struct plx_frame_flow from_peer;
 	struct plx_frame_template to_peer;
 	struct timer timer;
@@ -137,12 +139,13 @@ struct engine_qp {
 	struct engine_rq own;
 	struct engine_srq *srq; /* NULL: `own` is used */
 	struct engine_seat *seat;
-	uint32_t qkey;                      /* UD only */
-	struct plx_list all_link;           /* in engine->qps */
-	struct engine_connector *connector; /* the connector that has connected it or is
-						   connecting it; NULL: no connector */
-	struct plx_ud *ud;                  /* UD only, with `rc` as its base; NULL: RC */
-	struct plx_list ud_link;            /* in engine->uds */
+	bool copy_failed, copy_failure_told; /* of those copies; by a completion */
+	uint32_t qkey;                       /* UD only */
+	struct plx_list all_link;            /* in engine->qps */
+	struct engine_connector *connector;  /* the connector that has connected it or is
+						    connecting it; NULL: no connector */
+	struct plx_ud *ud;                   /* UD only, with `rc` as its base; NULL: RC */
+	struct plx_list ud_link;             /* in engine->uds */
 	struct engine_qp *next_half_made;
 
 	struct engine_sq sq;
@@ -164,7 +167,8 @@ enum plx_status engine_qp_modify(struct engine_qp *qp, enum plx_qp_state to,
 				 const struct plx_rc_attr *attr,
 				 const struct plx_engine_path *path);
 /* Move it to ERROR, flush and publish everything.
- * Errors:  AGAIN (a defect) */
+ * Errors:  BUSY (it has copies of private memory: it is in ERROR, and not flushed), AGAIN (a
+ *          defect) */
 enum plx_status engine_qp_flush(struct engine_qp *qp);
 void engine_qp_route(struct engine_qp *qp); /* look up the neighbour again: it may have moved */
 /* Fill in the local address of a path.
@@ -331,6 +335,7 @@ struct plx_engine {
 	uint32_t loop_count;
 	bool loop_turn; /* true: this cycle reads loopback packets; else the port */
 
+	struct plx_list copying; /* struct engine_copier */
 	struct stage sends, recvs;
 	struct engine_queues queues; /* shared by all queues */
 	struct plx_list qps;
@@ -417,6 +422,29 @@ void engine_transmit_net(struct plx_engine *engine);
 void engine_schedule(struct plx_engine *engine, struct engine_qp *qp);
 bool engine_send_gsi(struct plx_engine *engine, const struct plx_frame_template *to_peer,
 		     const struct plx_emit *emit, bool loops);
+
+/* private.c; the seat has a copier */
+bool engine_copier_has_room(const struct engine_copier *copier);
+PLX_COLD void engine_private_place(struct plx_engine *engine, struct engine_qp *qp,
+				   const struct plx_place *place);
+PLX_COLD void engine_private_load(struct plx_engine *engine, struct engine_qp *qp,
+				  const struct plx_load *load);
+/* A completion of a queue pair that has copies. */
+PLX_COLD void engine_private_hold(struct plx_engine *engine, struct engine_qp *qp,
+				  const struct plx_completion *done);
+/* Returns: the number of copies and completions */
+uint32_t engine_serve_copies(struct plx_engine *engine);
+/* The queue pair is about to be destroyed or reset. */
+void engine_private_forget(struct engine_qp *qp);
+/* The seat is about to be destroyed. NULL is allowed. */
+void engine_copier_end(struct engine_copier *copier);
+
+/* May it ask for what a list of actions can? */
+static inline bool
+engine_may_copy(const struct engine_qp *qp)
+{
+	return plx_likely(qp->seat->copier == NULL) || engine_copier_has_room(qp->seat->copier);
+}
 
 /* publish.c */
 void engine_stage(struct plx_engine *engine, struct engine_qp *qp,

@@ -65,6 +65,7 @@ void
 engine_qp_detach(struct engine_qp *qp)
 {
 	engine_qp_forget(qp);
+	engine_private_forget(qp);
 	if (qp->connector != NULL)
 		qp->engine->link->on_detach(qp);
 	if (qp->ud != NULL) {
@@ -242,6 +243,7 @@ static void
 reset_queues(struct engine_qp *qp, uint32_t end)
 {
 	qp->routed = false;
+	engine_private_forget(qp);
 	if (qp->srq == NULL)
 		engine_rq_drop(&qp->own);
 	engine_sq_drop(&qp->sq, end);

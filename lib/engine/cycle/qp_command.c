@@ -6,6 +6,7 @@
  */
 #include "plx_back.h"
 #include "plx_engine_ud.h"
+#include "plx_thread.h"
 
 enum {
 	FLUSH_TURNS = 8, /* in addition to one for each entry that may be posted */
@@ -119,6 +120,8 @@ engine_qp_flush(struct engine_qp *qp)
 	if (qp->connector != NULL)
 		engine->link->on_failure(qp);
 	engine_qp_fetch_all(qp);
+	if (qp->copies > 0)
+		return PLX_BUSY;
 	status = flush_all(engine, qp);
 	engine_schedule(engine, qp);
 	publish_all(engine, qp);
@@ -439,7 +442,13 @@ plx_qp_back_modify(struct engine_qp *qp, enum plx_qp_state to, const struct plx_
 enum plx_status
 plx_qp_back_flush(struct engine_qp *qp)
 {
-	return command_call(qp->engine, flush, qp);
+	enum plx_status status;
+	uint32_t looks = 0;
+
+	/* Its copies end within two seconds, one way or the other. */
+	while ((status = command_call(qp->engine, flush, qp)) == PLX_BUSY)
+		plx_engine_backoff(&looks);
+	return status;
 }
 
 enum plx_status

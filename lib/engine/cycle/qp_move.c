@@ -70,7 +70,7 @@ move(struct plx_engine *engine, void *arg)
 	if (from->connector != call->connector)
 		return PLX_INVALID;
 	engine_qp_fetch_all(from);
-	if (!plx_rc_is_between(from->rc))
+	if (from->copies > 0 || !plx_rc_is_between(from->rc))
 		return PLX_BUSY;
 	swap_numbers(engine, from, to);
 	plx_rc_take_over(to->rc, from->rc, engine->now);

@@ -102,6 +102,7 @@ engine_seat_detach(struct plx_engine *engine, struct engine_seat *seat)
 {
 	plx_list_remove(&seat->link);
 	plx_list_remove(&seat->eventful_link);
+	engine_copier_end(seat->copier);
 	share_out(engine, engine->seat_count - 1);
 }
 

@@ -145,6 +145,10 @@ icrc_right(const struct plx_engine *engine, const uint8_t *ip, size_t ip_bytes)
 static inline void
 judge(struct plx_engine *engine, struct engine_qp *qp, const struct plx_pkt *pkt)
 {
+	if (plx_unlikely(!engine_may_copy(qp))) {
+		plx_count(&engine->counters.rx_no_copy, 1);
+		return;
+	}
 	(void)plx_rc_on_packet(qp->rc, pkt, engine->now, &engine->actions);
 	engine_execute(engine, qp);
 	mark_received(engine, qp);
@@ -246,7 +250,7 @@ receive_fast(struct plx_engine *engine, const uint8_t *bytes, size_t len)
 	roce = ip_bytes - PLX_IPV4_BYTES - PLX_UDP_BYTES;
 	pkt.ce = is_marked(ip[1] & 3);
 	engine_rq_feed(qp->recv);
-	if (!pkt.ce && receive_only(engine, qp, bth, roce))
+	if (!pkt.ce && plx_likely(qp->copies == 0) && receive_only(engine, qp, bth, roce))
 		return true;
 	if (plx_unlikely(plx_pkt_decode(bth, roce, &pkt) != PLX_WIRE_OK ||
 			 plx_rc_admit_peer(qp->rc, &pkt) != PLX_VERDICT_ACCEPT))

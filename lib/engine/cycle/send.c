@@ -162,11 +162,22 @@ engine_execute(struct plx_engine *engine, struct engine_qp *qp)
 
 		switch ((enum plx_action_kind)action->kind) {
 		case PLX_ACT_PLACE:
+			if (plx_unlikely(action->place.is_private))
+				engine_private_place(engine, qp, &action->place);
+			else
+				plx_place_bytes(&action->place);
+			break;
+		case PLX_ACT_LOAD:
+			engine_private_load(engine, qp, &action->load);
+			break;
 		case PLX_ACT_ATOMIC:
 			plx_action_apply_memory(action);
 			break;
 		case PLX_ACT_COMPLETE:
-			engine_stage(engine, qp, &action->completion);
+			if (plx_unlikely(qp->copies > 0))
+				engine_private_hold(engine, qp, &action->completion);
+			else
+				engine_stage(engine, qp, &action->completion);
 			break;
 		case PLX_ACT_EVENT:
 			engine_raise_event(engine, qp, &action->event);
@@ -225,18 +236,20 @@ engine_transmit(struct plx_engine *engine, struct engine_qp *qp, uint32_t room)
 	uint32_t sent = 0;
 	bool other = true;
 
+	if (plx_unlikely(qp->copies > 0))
+		return 0;
 	if (plx_unlikely(qp->loops) && room > LOOP_ROOM - engine->loop_count)
 		room = LOOP_ROOM - engine->loop_count;
 	if (budget > room)
 		budget = room;
 	if (plx_unlikely(!qp->routed)) {
 		if (qp->ud != NULL)
-			return ud_transmit(engine, qp, budget);
+			return engine_may_copy(qp) ? ud_transmit(engine, qp, budget) : 0;
 		budget = 0;
 	} else if (plx_likely(!qp->loops)) {
 		sent = transmit_fast(engine, qp, budget, &other);
 	}
-	if (other) {
+	if (other && engine_may_copy(qp)) {
 		sent += plx_rc_transmit(qp->rc, engine->now, budget - sent, &engine->actions);
 		engine_execute(engine, qp);
 	}
@@ -272,6 +285,8 @@ engine_schedule(struct plx_engine *engine, struct engine_qp *qp)
 
 	engine_sq_publish(&qp->sq, qp->send_cq);
 	engine_rq_publish(qp->recv, qp->recv_cq);
+	if (plx_unlikely(qp->copies > 0))
+		return; /* it is called again when they are finished */
 	if (wake == 0) {
 		if (plx_list_empty(&qp->ready_link) && qp->routed) {
 			if (PLX_MUTANT(READY_LIFO))

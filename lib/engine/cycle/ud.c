@@ -22,6 +22,10 @@ ud_receive(struct plx_engine *engine, struct engine_qp *qp, const struct plx_pkt
 		plx_count(&engine->counters.rx_icrc, 1);
 		return;
 	}
+	if (plx_unlikely(!engine_may_copy(qp))) {
+		plx_count(&engine->counters.rx_no_copy, 1);
+		return;
+	}
 	engine_rq_feed(qp->recv);
 	(void)plx_ud_on_packet(qp->ud, pkt, ip, &engine->actions);
 	engine_execute(engine, qp);

@@ -106,7 +106,8 @@ emit(struct plx_engine *engine, const struct plx_cm_route *route, const uint8_t 
 	struct gsi *gsi = engine->gsi;
 
 	plx_ud_label(&label, gsi->psn, PLX_MAD_BYTES, &datagram.pkt);
-	engine->actions.iov[datagram.iov_first] = (struct plx_iov){mad, PLX_MAD_BYTES};
+	engine->actions.iov[datagram.iov_first] =
+		(struct plx_iov){.base = mad, .bytes = PLX_MAD_BYTES};
 	path_template(engine, &path, mac, FLOW, &to_peer);
 	gsi->psn = plx_psn_add(gsi->psn, 1);
 	if (engine_send_gsi(engine, &to_peer, &datagram, loops))

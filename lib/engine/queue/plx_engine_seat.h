@@ -13,6 +13,8 @@
 #include "plx_engine_queues.h"
 #include "plx_seat_front.h"
 
+struct engine_copier;
+
 struct engine_seat {
 	struct engine_queues *queues;
 	struct front_memory *memory; /* of all its fronts */
@@ -31,6 +33,7 @@ struct engine_seat {
 	struct plx_list qp_events, srq_events, cq_events;
 	uint32_t event_kind_next;      /* which of the three is delivered first */
 	struct plx_list eventful_link; /* in queues->eventful while one of them is not empty */
+	struct engine_copier *copier;  /* of private memory; NULL: its program has none */
 
 	/* objects that must be destroyed before it; written by any thread */
 	PLX_ALIGNED_LINE atomic_uint users;

@@ -46,6 +46,7 @@ engine_seat_free(struct engine_seat *seat)
 		return;
 	engine_eq_free(&seat->async_events);
 	front_free(seat->memory, seat->front);
+	plx_heap_free(seat->copier);
 	plx_heap_free(seat->slots);
 	plx_heap_free(seat);
 }

@@ -151,7 +151,7 @@ plx_key_check(const struct plx_mem *mem, struct plx_key key, const struct plx_as
  * life has ended, so that the list may be another's.
  */
 static bool
-narrow(const struct plx_mem *mem, struct slot_view *view, uint64_t va)
+narrow(const struct plx_mem *mem, struct slot_view *view, uint64_t va, bool *is_private)
 {
 	struct plx_slot_terms *terms = &view->terms;
 	uint64_t first = va - va % PLX_PAGE_BYTES, last = first + (PLX_PAGE_BYTES - 1);
@@ -159,6 +159,8 @@ narrow(const struct plx_mem *mem, struct slot_view *view, uint64_t va)
 
 	if (__atomic_load_n(&mem->slot[view->number].life, __ATOMIC_RELAXED) != view->life)
 		return false;
+	*is_private = page & PLX_PAGE_PRIVATE;
+	page &= ~PLX_PAGE_PRIVATE;
 	if (first < terms->va) {
 		page += terms->va - first;
 		first = terms->va;
@@ -182,7 +184,7 @@ plx_key_check_page(const struct plx_mem *mem, struct plx_key key, const struct p
 	bool known = slot_read(mem, key, &view);
 	const struct plx_slot_terms *terms = &view.terms;
 	bool inside = plx_range_inside(va, length, terms->va, terms->length);
-	bool pages = terms->access.bits & PLX_SLOT_PAGES;
+	bool pages = terms->access.bits & PLX_SLOT_PAGES, is_private = false;
 	uint32_t faults = asker_faults(&view, known, asker);
 	uint64_t left;
 
@@ -190,14 +192,16 @@ plx_key_check_page(const struct plx_mem *mem, struct plx_key key, const struct p
 	faults |= FAULT((length == 0) | !inside, RANGE);
 	if (faults)
 		return first_fault(faults);
-	if (pages && !narrow(mem, &view, va))
+	if (pages && !narrow(mem, &view, va, &is_private))
 		return PLX_KEY_UNKNOWN; /* LCOV_EXCL_LINE: between two loads */
-	if (asker->memo != NULL)
+	/* What the memo grants is never private: plx_key_check() asks nothing else. */
+	if (asker->memo != NULL && !is_private)
 		remember(mem, &view, asker->memo, memo_at(key, need));
 	left = terms->length - (va - terms->va);
 	*bytes = left < length ? (uint32_t)left : length;
 	out->host = plx_host_at(terms->host, va - terms->va);
 	out->access = terms->access;
+	out->is_private = is_private;
 	return PLX_KEY_GRANTED;
 }
 

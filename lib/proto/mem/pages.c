@@ -16,7 +16,8 @@ bool
 plx_pages_are_valid(const uint64_t *page, uint64_t pages)
 {
 	for (uint64_t i = 0; i < pages; i++)
-		if (page[i] == 0 || page[i] % PLX_PAGE_BYTES != 0 || page[i] > UINTPTR_MAX)
+		if ((page[i] & ~PLX_PAGE_PRIVATE) == 0 ||
+		    (page[i] & ~PLX_PAGE_PRIVATE) % PLX_PAGE_BYTES != 0 || page[i] > UINTPTR_MAX)
 			return false;
 	return true;
 }

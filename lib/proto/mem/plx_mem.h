@@ -59,7 +59,12 @@ const char *plx_key_verdict_text(enum plx_key_verdict verdict);
 struct plx_grant {
 	uint8_t *host;            /* first byte of the range; NULL if empty */
 	struct plx_access access; /* all rights of the key, PLX_ACCESS_STABLE among them */
+	bool is_private;          /* `host` is a shadow: PLX_PAGE_PRIVATE */
 };
+
+/* A bit of an address in a list of pages: the memory is a program's that this process does not
+ * share, and the address is that of its shadow, which is loaded before it is sent (decision 48). */
+#define PLX_PAGE_PRIVATE UINT64_C(1)
 
 struct plx_mem; /* one adapter's table */
 
@@ -110,8 +115,8 @@ struct plx_region_attr {
 	uint64_t length; /* [bytes] 1 ..; va + length - 1 and host + length - 1 must not wrap */
 	struct plx_access access;
 	/* [plx_pages_spanned(va, length)] Instead of `host`: where the pages are that contain the
-	 * range, whose first byte is at va % PLX_PAGE_BYTES of the first. Outlives the region.
-	 * NULL: the memory is contiguous */
+	 * range, whose first byte is at va % PLX_PAGE_BYTES of the first; each with
+	 * PLX_PAGE_PRIVATE, or none. Outlives the region. NULL: the memory is contiguous */
 	const uint64_t *page;
 };
 
@@ -322,6 +327,7 @@ enum plx_key_verdict plx_key_check(const struct plx_mem *mem, struct plx_key key
  *
  * @param length [bytes] 1 ..
  * @param bytes  [out] of that piece
+ * @param out    also whether the piece is private, which no other check grants
  * Returns: RANGE also if there are no bytes; never PIECES
  */
 enum plx_key_verdict plx_key_check_page(const struct plx_mem *mem, struct plx_key key,

@@ -170,8 +170,9 @@ place_answer(struct plx_rc *qp, uint32_t offset, const uint8_t *src, uint32_t by
 	struct sge_source source = sge_of_send(qp, qp->req.done);
 	struct plx_access common = {PLX_ACCESS_ALL};
 	struct plx_iov ranges[PLX_PIECES_MAX];
-	int count = sge_resolve(qp, &source, offset, bytes,
-				(struct plx_access){PLX_ACCESS_LOCAL_WRITE}, ranges, &common);
+	int count = ranges_count(sge_resolve(qp, &source, offset, bytes,
+					     (struct plx_access){PLX_ACCESS_LOCAL_WRITE}, ranges,
+					     &common));
 
 	if (count < 0)
 		return false;

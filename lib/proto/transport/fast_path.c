@@ -261,6 +261,7 @@ plx_rc_receive_fast(struct plx_rc *qp, const uint8_t *bth, size_t len, struct pl
 	place->src =
 		bth + overhead - PLX_ICRC_BYTES - (bits >> PLX_BTH_PAD_SHIFT & PLX_BTH_PAD_MASK);
 	place->bytes = bytes;
+	place->is_private = false; /* which plx_key_check() does not grant */
 	apply(qp, bytes);
 	return write ? PLX_FAST_PLACED : PLX_FAST_RECEIVED;
 }

@@ -90,6 +90,7 @@ _Static_assert(offsetof(struct plx_wqe, mark) == offsetof(struct plx_wqe, word) 
 enum plx_action_kind {
 	PLX_ACT_NONE,
 	PLX_ACT_PLACE,    /* copy into granted memory */
+	PLX_ACT_LOAD,     /* fill a shadow from the private memory that it stands for */
 	PLX_ACT_ATOMIC,   /* read-modify-write granted memory, keep the old value */
 	PLX_ACT_COMPLETE, /* a completion queue entry */
 	PLX_ACT_EVENT,    /* something happened to the QP */
@@ -101,6 +102,16 @@ struct plx_place {
 	uint8_t *dst;
 	const uint8_t *src; /* into the packet's payload, or into the QP */
 	uint32_t bytes;
+	uint32_t
+		is_private; /* `dst` is a shadow: the bytes are for the memory that it stands for */
+};
+
+/* The QP emits nothing of what needs these bytes before they are there. It is called again when all
+ * have been loaded, or after plx_rc_fail_load(). */
+struct plx_load {
+	uint8_t *shadow;
+	uint32_t bytes;
+	bool answers; /* a READ of the peer; else a request of ours */
 };
 
 /* Eight bytes at an aligned address, in host byte order. */
@@ -120,6 +131,7 @@ struct plx_event {
 struct plx_iov {
 	const uint8_t *base;
 	uint32_t bytes;
+	uint32_t is_private; /* PLX_PAGE_PRIVATE; 32 bits, to be stored with `bytes` at once */
 };
 
 enum plx_emit_flag {
@@ -143,6 +155,7 @@ struct plx_action {
 	uint8_t kind; /* enum plx_action_kind */
 	union {
 		struct plx_place place;
+		struct plx_load load;
 		struct plx_atomic atomic;
 		struct plx_completion completion;
 		struct plx_event event;

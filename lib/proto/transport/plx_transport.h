@@ -463,6 +463,19 @@ uint64_t plx_rc_wake_ns(const struct plx_rc *qp);
  * ERROR, without further responses; everything is flushed. No effect in RESET or ERROR. */
 void plx_rc_fail(struct plx_rc *qp, struct plx_actions *out);
 
+/**
+ * What a LOAD was to fill cannot be read. A request of ours fails in its turn, with
+ * LOCAL_PROTECTION; a READ of the peer gets a NAK, and the QP fails.
+ */
+void plx_rc_fail_load(struct plx_rc *qp, bool answers, struct plx_actions *out);
+/**
+ * What a private PLACE was to write cannot be written, and is acknowledged by nothing yet.
+ * @param psn of the packet, for the NAK
+ */
+void plx_rc_fail_place(struct plx_rc *qp, struct plx_psn psn, struct plx_actions *out);
+/** The PSN that the responder expects. */
+struct plx_psn plx_rc_expected(const struct plx_rc *qp);
+
 /* A QP's state, for queries, invariants and debugging. */
 struct plx_rc_view {
 	enum plx_qp_state state;

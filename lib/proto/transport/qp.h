@@ -60,6 +60,14 @@ struct go_back {
 	uint32_t in_vain;   /* responses requested again, needed or not */
 };
 
+/* ---- private memory ---- */
+
+/* Bytes [from, to) of a message are in their shadows, or need none. */
+struct loaded {
+	uint32_t from, to;
+	bool denied; /* the program has no memory there */
+};
+
 /* ---- requester ---- */
 
 /*
@@ -94,6 +102,9 @@ struct requester {
 	uint64_t pace_until;       /* no packet before; PLX_NEVER: no limit */
 	struct plx_cc_grant grant; /* what is left of it */
 	uint32_t unreported;       /* bytes that have left since on_sent() */
+
+	struct loaded loaded; /* of the entry `loaded_at` */
+	uint32_t loaded_at;
 
 	uint32_t cut; /* 1 + index of a READ being requested again in pieces; 0: none */
 	struct go_back go_back;
@@ -139,6 +150,7 @@ struct resource {
 	uint32_t bytes;
 	uint32_t reply_first, reply_next, reply_end;
 	uint32_t reply_bytes; /* end of the reply, counted from the request's first byte */
+	struct loaded loaded; /* of the reply */
 	uint64_t swap_add, compare;
 	uint64_t original;
 };
@@ -326,6 +338,17 @@ sq_spill(const struct plx_rc *qp, uint32_t index)
 
 /* ---- scatter and gather: sge.c ---- */
 
+/* Added to a number of ranges: one of them is private memory (PLX_PAGE_PRIVATE). Where a key grants
+ * contiguous memory none is, which costs the usual packet nothing then. */
+#define RANGES_PRIVATE 0x100
+
+/* Negative: a key denies access. */
+static inline int
+ranges_count(int ranges)
+{
+	return ranges & ~RANGES_PRIVATE;
+}
+
 /* SGEs of a send entry or of the open receive. */
 struct sge_source {
 	const struct plx_sge *head; /* the first PLX_WQE_SGES, or all */
@@ -338,8 +361,9 @@ struct sge_source sge_of_recv(const struct plx_rc *qp); /* the entry in qp->recv
 
 /*
  * Resolve [offset, offset + bytes) of a message into host ranges, checking each key for `need`.
- * Returns the number of ranges written to out (at most 2 * PLX_SGE_MAX), or -1 if a key denies
- * access. *common is and-ed with the access bits of every key.
+ * Returns the number of ranges written to out (at most 2 * PLX_SGE_MAX), which may have
+ * RANGES_PRIVATE, or -1 if a key denies access. *common is and-ed with the access bits of every
+ * key.
  * @param bytes of one packet
  */
 int sge_resolve(const struct plx_rc *qp, const struct sge_source *source, uint32_t offset,
@@ -357,8 +381,8 @@ PLX_COLD int key_pieces_as(const struct plx_rc *qp, const struct plx_asker *aske
 
 /*
  * Resolve [va, va + bytes) of a key into host ranges.
- * Returns the number of ranges written to out (at most 2), or -1 if the key denies access. *common
- * is and-ed with the key's access bits.
+ * Returns the number of ranges written to out (at most 2), which may have RANGES_PRIVATE, or -1 if
+ * the key denies access. *common is and-ed with the key's access bits.
  * @param bytes of one packet, not 0
  */
 static inline int
@@ -380,6 +404,34 @@ key_resolve(const struct plx_rc *qp, struct plx_key key, uint64_t va, uint32_t b
 /* Append PLACE actions that distribute `src` over the resolved ranges. */
 void sge_place(const struct plx_iov *ranges, int count, const uint8_t *src,
 	       struct plx_actions *out);
+
+/* ---- private memory: shadow.c ---- */
+
+static inline bool
+shadow_is_loaded(const struct loaded *loaded, uint32_t offset, uint32_t bytes)
+{
+	return offset >= loaded->from && offset + bytes <= loaded->to;
+}
+
+/* Of the entry at the cursor: are these bytes loaded; have they turned out to be none? */
+static inline bool
+shadow_has_request(const struct requester *req, uint32_t offset, uint32_t bytes)
+{
+	return req->loaded_at == req->cursor && shadow_is_loaded(&req->loaded, offset, bytes);
+}
+
+static inline bool
+shadow_is_denied(const struct requester *req)
+{
+	return req->loaded_at == req->cursor && req->loaded.denied;
+}
+
+/* Load what the entry at the cursor sends from `offset` on. If there is no room for the actions of
+ * a packet, nothing is loaded; in any case the QP is to be called again. */
+PLX_COLD void shadow_load_request(struct plx_rc *qp, uint32_t offset, struct plx_actions *out);
+/* The same for the answer to a READ. */
+PLX_COLD void shadow_load_answer(struct plx_rc *qp, struct resource *res, uint32_t offset,
+				 struct plx_actions *out);
 
 /* ---- functions shared between files ---- */
 

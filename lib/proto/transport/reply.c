@@ -106,6 +106,7 @@ reply_pend(struct plx_rc *qp, struct resource *res, uint32_t packet, uint32_t by
 	res->reply_first = res->reply_next = packet;
 	res->reply_end = packet + (res->kind == PLX_OP_READ_REQUEST ? qp_packets(qp, bytes) : 1);
 	res->reply_bytes = (packet << qp->mtu_shift) + bytes;
+	res->loaded = (struct loaded){0};
 }
 
 void
@@ -241,8 +242,15 @@ resolve(const struct plx_rc *qp, const struct resource *res, uint64_t va, uint32
 	return move_resolve(qp, res, va, bytes, out);
 }
 
-/* Send one packet of a READ's response. Returns false if its key is no longer valid. */
-static bool
+enum outcome {
+	EMITTED,
+	DENIED, /* its key is no longer valid */
+	DROPPED,
+	LOADS, /* private memory, on its way */
+};
+
+/* Send one packet of a READ's response. */
+static enum outcome
 emit_read_response(struct plx_rc *qp, struct resource *res, struct plx_actions *out)
 {
 	struct plx_psn psn = plx_psn_add(res->first, res->reply_next);
@@ -256,7 +264,16 @@ emit_read_response(struct plx_rc *qp, struct resource *res, struct plx_actions *
 	if (bytes > 0)
 		ranges = resolve(qp, res, res->va + offset, bytes, &out->iov[out->iovs]);
 	if (ranges < 0)
-		return false;
+		return DENIED;
+	if (plx_unlikely(ranges & RANGES_PRIVATE) &&
+	    !shadow_is_loaded(&res->loaded, offset, bytes)) {
+		/* Another program's: nobody here can load it. */
+		if (res->domain.id != qp->asker.domain.id)
+			return DENIED;
+		shadow_load_answer(qp, res, offset, out);
+		return LOADS;
+	}
+	ranges = ranges_count(ranges);
 	emit = emit_add(qp, out, read_opcode(res), psn);
 	emit->flags = PLX_EMIT_RESPONSE;
 	emit_payload(emit, bytes);
@@ -269,7 +286,7 @@ emit_read_response(struct plx_rc *qp, struct resource *res, struct plx_actions *
 	plx_count(&qp->counters.bytes_sent, bytes);
 	if (++res->reply_next == res->reply_end)
 		answered(qp, res);
-	return true;
+	return EMITTED;
 }
 
 /*
@@ -305,24 +322,27 @@ plx_rc_owes(const struct plx_rc *qp)
 }
 
 /*
- * Send one packet of the reply to `res`. Returns false if a denied replay was dropped instead. The
- * first packet has an AETH, which also serves as any ACK owed for earlier packets.
+ * Send one packet of the reply to `res`; a denied replay is dropped instead. The first packet has
+ * an AETH, which also serves as any ACK owed for earlier packets.
  */
-static bool
+static enum outcome
 emit_answer(struct plx_rc *qp, struct resource *res, struct plx_actions *out)
 {
 	bool says_ack = ack_is_older(qp, res);
 	bool replay = res->answered;
+	enum outcome outcome = EMITTED;
 
-	if (res->kind != PLX_OP_READ_REQUEST) {
+	if (res->kind != PLX_OP_READ_REQUEST)
 		emit_atomic_ack(qp, res, out);
-	} else if (!emit_read_response(qp, res, out)) {
+	else
+		outcome = emit_read_response(qp, res, out);
+	if (outcome == DENIED) {
 		deny_read_response(qp, res, plx_psn_add(res->first, res->reply_next), out);
-		return !replay;
+		return replay ? DROPPED : DENIED;
 	}
-	if (says_ack)
+	if (says_ack && outcome == EMITTED)
 		qp->resp.owed = OWED_NOTHING;
-	return true;
+	return outcome;
 }
 
 /** Send the next reply owed to the peer, in PSN order. @returns whether a packet was sent */
@@ -341,8 +361,15 @@ reply_transmit_one(struct plx_rc *qp, struct plx_actions *out)
 		res = &qp->res[resp->res_next];
 		if (res->reply_next != res->reply_first && ack_is_older(qp, res))
 			break;
-		if (emit_answer(qp, res, out))
+		switch (emit_answer(qp, res, out)) {
+		case EMITTED:
+		case DENIED: /* a NAK was sent */
 			return true;
+		case LOADS:
+			return false;
+		case DROPPED:
+			break;
+		}
 	}
 	if (resp->owed == OWED_NOTHING)
 		return false;

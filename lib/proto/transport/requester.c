@@ -190,7 +190,7 @@ limits_allow(struct plx_rc *qp, uint64_t now, uint32_t bytes)
 
 /*
  * Append the message's bytes [offset, offset + bytes) to the list. Returns false if a key denies
- * access.
+ * access, or if they are private and not loaded.
  */
 static bool
 gather(struct plx_rc *qp, uint32_t offset, uint32_t bytes, struct plx_actions *out,
@@ -224,9 +224,9 @@ gather(struct plx_rc *qp, uint32_t offset, uint32_t bytes, struct plx_actions *o
 		ranges = sge_resolve(qp, &source, offset, bytes, (struct plx_access){0},
 				     &out->iov[out->iovs], common);
 	}
-	if (ranges < 0)
+	if (ranges < 0 || (ranges & RANGES_PRIVATE && !shadow_has_request(&qp->req, offset, bytes)))
 		return false;
-	*count = (uint32_t)ranges;
+	*count = (uint32_t)ranges_count(ranges);
 	return true;
 }
 
@@ -286,7 +286,7 @@ sent(struct plx_rc *qp, struct plx_emit *emit, uint32_t packets, uint64_t now)
 		notify_strategies(qp, emit, now, again);
 }
 
-/* Send a packet of a SEND or WRITE. Returns false if a local key denies access to its payload. */
+/* Send a packet of a SEND or WRITE. Returns false if its payload cannot be sent: not_sent(). */
 static bool
 send_data(struct plx_rc *qp, uint64_t now, uint32_t offset, uint32_t bytes, struct plx_actions *out)
 {
@@ -324,6 +324,28 @@ send_data(struct plx_rc *qp, uint64_t now, uint32_t offset, uint32_t bytes, stru
 		emit->flags |= PLX_EMIT_STABLE;
 	sent(qp, emit, 1, now);
 	return true;
+}
+
+/* The payload at the cursor cannot be sent: a local key denies access to it, or it is private and
+ * not loaded. Then it is loaded, unless that has failed. */
+static PLX_COLD void
+not_sent(struct plx_rc *qp, struct plx_actions *out)
+{
+	struct requester *req = &qp->req;
+	struct sge_source source = sge_of_send(qp, req->cursor);
+	uint32_t offset = req->cursor_packet << qp->mtu_shift;
+	uint32_t bytes = sq_track(qp, req->cursor)->bytes - offset;
+	struct plx_access common = {PLX_ACCESS_ALL};
+
+	if (bytes > qp->mtu)
+		bytes = qp->mtu;
+	if (sge_resolve(qp, &source, offset, bytes, (struct plx_access){0}, &out->iov[out->iovs],
+			&common) >= 0 &&
+	    !shadow_is_denied(req)) {
+		shadow_load_request(qp, offset, out);
+	} else if (req->cursor == req->done) {
+		requester_fail(qp, PLX_WC_LOCAL_PROTECTION, out);
+	}
 }
 
 /*
@@ -461,8 +483,7 @@ requester_transmit_one(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 	} else if (wr_is_rd_atomic(wqe->op)) {
 		send_atomic(qp, now, out);
 	} else if (!send_data(qp, now, offset, bytes, out)) {
-		if (req->cursor == req->done)
-			requester_fail(qp, PLX_WC_LOCAL_PROTECTION, out);
+		not_sent(qp, out);
 		return false;
 	}
 	return true;

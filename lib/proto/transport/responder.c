@@ -242,7 +242,8 @@ check_write_key(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 		return PLX_VERDICT_ACCEPT;
 #ifdef PLX_MUTANT_BUILD
 	if (PLX_MUTANT(KEY_NOT_RECHECKED) && !j->starts) {
-		j->range[0] = (struct plx_iov){resp->mutant_host, pkt->payload_bytes};
+		j->range[0] =
+			(struct plx_iov){.base = resp->mutant_host, .bytes = pkt->payload_bytes};
 		j->ranges = 1;
 		resp->mutant_host += pkt->payload_bytes;
 		return PLX_VERDICT_ACCEPT;
@@ -250,7 +251,8 @@ check_write_key(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 #endif
 	verdict = plx_key_check(qp->mem, key, &qp->asker, va, bytes, write, &grant);
 	if (plx_unlikely(verdict == PLX_KEY_PIECES)) {
-		j->ranges = key_pieces(qp, key, va, pkt->payload_bytes, write, j->range, &common);
+		j->ranges = ranges_count(
+			key_pieces(qp, key, va, pkt->payload_bytes, write, j->range, &common));
 		return j->ranges < 0 ? PLX_VERDICT_ACCESS : PLX_VERDICT_ACCEPT;
 	}
 	if (verdict != PLX_KEY_GRANTED)
@@ -274,7 +276,7 @@ check_read_key(const struct plx_rc *qp, const struct plx_pkt *pkt)
 		       : PLX_VERDICT_ACCESS;
 }
 
-/* Eight aligned bytes are on one page. */
+/* Eight aligned bytes are on one page. Nothing private can be changed atomically. */
 static enum plx_verdict
 check_atomic_key(const struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 {
@@ -292,9 +294,9 @@ check_recv_keys(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 	struct sge_source source = sge_of_recv(qp);
 	struct plx_access common = {PLX_ACCESS_ALL};
 
-	j->ranges =
+	j->ranges = ranges_count(
 		sge_resolve(qp, &source, j->starts ? 0 : qp->resp.recv_taken, pkt->payload_bytes,
-			    (struct plx_access){PLX_ACCESS_LOCAL_WRITE}, j->range, &common);
+			    (struct plx_access){PLX_ACCESS_LOCAL_WRITE}, j->range, &common));
 	return j->ranges < 0 ? PLX_VERDICT_RECV_ACCESS : PLX_VERDICT_ACCEPT;
 }
 

@@ -38,6 +38,7 @@ key_pieces_as(const struct plx_rc *qp, const struct plx_asker *asker, struct plx
 	      uint64_t va, uint32_t bytes, struct plx_access need, struct plx_iov *out,
 	      struct plx_access *common)
 {
+	bool is_private = false;
 	int count = 0;
 
 	while (bytes > 0) {
@@ -48,11 +49,12 @@ key_pieces_as(const struct plx_rc *qp, const struct plx_asker *asker, struct plx
 		    PLX_KEY_GRANTED)
 			return -1; /* LCOV_EXCL_LINE: invalidated since the caller's check */
 		common->bits &= grant.access.bits;
-		out[count++] = (struct plx_iov){.base = grant.host, .bytes = take};
+		out[count++] = (struct plx_iov){grant.host, take, grant.is_private};
+		is_private |= grant.is_private;
 		va += take;
 		bytes -= take;
 	}
-	return count;
+	return is_private ? count | RANGES_PRIVATE : count;
 }
 
 int
@@ -66,7 +68,7 @@ int
 sge_resolve(const struct plx_rc *qp, const struct sge_source *source, uint32_t offset,
 	    uint32_t bytes, struct plx_access need, struct plx_iov *out, struct plx_access *common)
 {
-	int count = 0;
+	int count = 0, is_private = 0;
 
 	for (uint32_t i = 0; i < source->count && bytes > 0; i++) {
 		const struct plx_sge *sge = i < source->head_count
@@ -87,11 +89,12 @@ sge_resolve(const struct plx_rc *qp, const struct sge_source *source, uint32_t o
 				     common);
 		if (pieces < 0)
 			return -1;
-		count += pieces;
+		is_private |= pieces & RANGES_PRIVATE;
+		count += ranges_count(pieces);
 		bytes -= take;
 		offset = 0;
 	}
-	return bytes == 0 ? count : -1;
+	return bytes == 0 ? count | is_private : -1;
 }
 
 void
@@ -106,6 +109,7 @@ sge_place(const struct plx_iov *ranges, int count, const uint8_t *src, struct pl
 			.dst = (uint8_t *)(uintptr_t)ranges[i].base,
 			.src = src,
 			.bytes = ranges[i].bytes,
+			.is_private = ranges[i].is_private,
 		};
 		src += ranges[i].bytes;
 	}

@@ -155,15 +155,15 @@ plx_ud_sq_commit(struct plx_ud *ud, uint32_t bytes)
 	plx_rc_sq_commit(qp, bytes);
 }
 
-/* Locate the payload of the entry at the cursor. Returns false if a key denies access. */
+/* Locate the payload of the entry at the cursor. Returns false if a key denies access.
+ * @param count as sge_resolve() returns */
 static bool
-gather(struct plx_rc *qp, struct plx_actions *out, uint32_t bytes, uint32_t *count)
+gather(struct plx_rc *qp, struct plx_actions *out, uint32_t bytes, int *count)
 {
 	uint32_t index = qp->req.cursor;
 	const struct plx_wqe *wqe = sq_wqe(qp, index);
 	struct plx_access common = {PLX_ACCESS_ALL};
 	struct sge_source source;
-	int ranges;
 
 	*count = 0;
 	if (bytes == 0)
@@ -177,12 +177,9 @@ gather(struct plx_rc *qp, struct plx_actions *out, uint32_t bytes, uint32_t *cou
 		return true;
 	}
 	source = sge_of_send(qp, index);
-	ranges = sge_resolve(qp, &source, 0, bytes, (struct plx_access){0}, &out->iov[out->iovs],
+	*count = sge_resolve(qp, &source, 0, bytes, (struct plx_access){0}, &out->iov[out->iovs],
 			     &common);
-	if (ranges < 0)
-		return false;
-	*count = (uint32_t)ranges;
-	return true;
+	return *count >= 0;
 }
 
 /* The entry at the cursor has been sent, which completes it. */
@@ -207,21 +204,26 @@ transmit_one(struct plx_ud *ud, struct plx_actions *out)
 	struct plx_rc *qp = &ud->base;
 	struct requester *req = &qp->req;
 	const struct plx_wqe *wqe = sq_wqe(qp, req->cursor);
-	uint32_t bytes, count;
 	struct plx_emit *emit;
+	uint32_t bytes;
+	int count;
 	bool imm;
 
 	if (qp->state != PLX_QP_RTS || req->cursor == req->tail)
 		return false;
 	bytes = sq_track(qp, req->cursor)->bytes;
-	if (!gather(qp, out, bytes, &count)) {
+	if (!gather(qp, out, bytes, &count) || (count & RANGES_PRIVATE && shadow_is_denied(req))) {
 		requester_fail(qp, PLX_WC_LOCAL_PROTECTION, out);
+		return false;
+	}
+	if (plx_unlikely(count & RANGES_PRIVATE) && !shadow_has_request(req, 0, bytes)) {
+		shadow_load_request(qp, 0, out);
 		return false;
 	}
 	imm = wqe->op == PLX_WR_SEND_IMM;
 	emit = emit_add(qp, out, imm ? PLX_UD_SEND_ONLY_IMM : PLX_UD_SEND_ONLY, req->next);
-	emit->iovs = (uint8_t)count;
-	out->iovs += count;
+	emit->iovs = (uint8_t)ranges_count(count);
+	out->iovs += emit->iovs;
 	emit_payload(emit, bytes);
 	emit->ah = wqe->ah;
 	emit->pkt.dest_qpn = wqe->remote_qpn;
@@ -297,9 +299,10 @@ check_keys(struct plx_rc *qp, uint32_t bytes, struct landing *to)
 	struct plx_access common = {PLX_ACCESS_ALL};
 	struct sge_source source = sge_of_recv(qp);
 
-	to->headers = sge_resolve(qp, &source, 0, PLX_UD_HEADER_BYTES, write, to->header, &common);
-	to->payloads =
-		sge_resolve(qp, &source, PLX_UD_HEADER_BYTES, bytes, write, to->payload, &common);
+	to->headers = ranges_count(
+		sge_resolve(qp, &source, 0, PLX_UD_HEADER_BYTES, write, to->header, &common));
+	to->payloads = ranges_count(
+		sge_resolve(qp, &source, PLX_UD_HEADER_BYTES, bytes, write, to->payload, &common));
 	return to->headers < 0 || to->payloads < 0 ? PLX_VERDICT_RECV_ACCESS : PLX_VERDICT_ACCEPT;
 }
 

@@ -485,10 +485,10 @@ a_wrong_promise_of_pages_is_refused(void **state)
 		plx_region_promise_pages(mem, fast.region, page, 0, &promised));
 	REFUSED(fast.box, PLX_INVALID,
 		plx_region_promise_pages(mem, fast.region, page, 3, &promised));
-	page[1]++;
+	page[1] += 2;
 	REFUSED(fast.box, PLX_INVALID,
 		plx_region_promise_pages(mem, fast.region, page, 2, &promised));
-	page[1]--;
+	page[1] -= 2;
 	assert_int_equal(plx_region_reserve(mem, domain, NULL, &plain), PLX_OK);
 	REFUSED(fast.box, PLX_INVALID, plx_region_promise_pages(mem, plain, page, 1, &promised));
 	box_drop_region(fast.box, plain);
@@ -583,6 +583,53 @@ an_old_key_never_grants_new_pages(void **state)
 	fast_close(&race.fast);
 }
 
+/* ---- private pages ---- */
+
+/* No check but that of a page says so, and none is remembered, which would not. */
+static void
+a_private_page_is_granted_alone(void **state)
+{
+	struct plx_key_memo memo = {0};
+	uint64_t page[PAGES];
+	const uint64_t va = BOX_VA - BOX_VA % PLX_PAGE_BYTES;
+	struct plx_region_attr attr = {.va = va + 9, .length = 2 * PLX_PAGE_BYTES, .page = page};
+	const struct plx_access none = {0};
+	struct plx_region region;
+	struct plx_grant grant;
+	struct plx_asker asker;
+	struct box *box = box_open(SLOTS, 4);
+	struct plx_key key;
+	uint32_t bytes;
+
+	(void)state;
+	asker = (struct plx_asker){.domain = box->domain, .qpn = BOX_QPN, .memo = &memo};
+	fill(page, PAGES, FIRST);
+	page[1] |= PLX_PAGE_PRIVATE;
+	assert_int_equal(plx_region_register(box->mem, box->domain, &attr, &region, &key), PLX_OK);
+	for (int again = 0; again < 2; again++) {
+		assert_int_equal(plx_key_check_page(box->mem, key, &asker, va + 9, 8192, none,
+						    &grant, &bytes),
+				 PLX_KEY_GRANTED);
+		assert_false(grant.is_private);
+		assert_int_equal(bytes, PLX_PAGE_BYTES - 9);
+		assert_int_equal(plx_key_check_page(box->mem, key, &asker, va + PLX_PAGE_BYTES, 100,
+						    none, &grant, &bytes),
+				 PLX_KEY_GRANTED);
+		assert_true(grant.is_private);
+		assert_int_equal((uintptr_t)grant.host, page[1] & ~PLX_PAGE_PRIVATE);
+		assert_int_equal(plx_key_check(box->mem, key, &asker, va + PLX_PAGE_BYTES, 100,
+					       none, &grant),
+				 PLX_KEY_PIECES);
+	}
+	assert_int_equal(plx_region_retire(box->mem, region), PLX_OK);
+	assert_int_equal(plx_region_release(box->mem, region), PLX_OK);
+	/* nothing but its bit */
+	page[1] = PLX_PAGE_PRIVATE;
+	assert_int_equal(plx_region_register(box->mem, box->domain, &attr, &region, &key),
+			 PLX_INVALID);
+	box_close(box);
+}
+
 int
 main(void)
 {
@@ -598,6 +645,7 @@ main(void)
 		cmocka_unit_test(a_void_promise_returns_its_list),
 		cmocka_unit_test(a_wrong_promise_of_pages_is_refused),
 		cmocka_unit_test(an_old_key_never_grants_new_pages),
+		cmocka_unit_test(a_private_page_is_granted_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,7 +55,8 @@ payload(struct plx_actions *actions, struct plx_emit *emit, uint32_t bytes, stru
 
 		if (emit->iovs < PIECES_MAX - 1)
 			take = 1 + (uint32_t)plx_prng_below(prng, take);
-		actions->iov[actions->iovs++] = (struct plx_iov){source + at, take};
+		actions->iov[actions->iovs++] =
+			(struct plx_iov){.base = source + at, .bytes = take};
 		emit->iovs++;
 		at += take;
 	}
