@@ -97,7 +97,7 @@ storage_for = tests/clients/storage/run $(addprefix $(2)/,$(STORAGE)) tests/clie
 
 .PHONY: tsan
 tsan: prepare-test build-tsan/build.ninja ## rings, engine, sessions, ND2 and NDK between threads under ThreadSanitizer; minutes
-	ninja -C build-tsan tests/tsan/crowd tests/tsan/engines tests/unit/engine/cycle/engine_board tests/unit/engine/ring/ring_threads tests/unit/proto/mem/mem_threads $(STORM) $(STORAGE) \
+	ninja -C build-tsan tests/tsan/crowd tests/tsan/engines tests/unit/engine/copy/copy_threads tests/unit/engine/cycle/engine_board tests/unit/engine/ring/ring_threads tests/unit/proto/mem/mem_threads $(STORM) $(STORAGE) \
 		$(addprefix tests/clients/,unload.so unload_host) \
 		tests/unit/session/session_session \
 		$(addprefix tests/unit/windows/objects/objects_,$(TSAN_OBJECTS)) $(addprefix tests/unit/face/nd2/nd2_,$(TSAN_ND2)) \
@@ -106,6 +106,7 @@ tsan: prepare-test build-tsan/build.ninja ## rings, engine, sessions, ND2 and ND
 		$(addprefix tests/unit/windows/io/io_,$(TSAN_IO)) tests/unit/windows/io/iotest.so \
 		$(addprefix tests/unit/face/ndk/ndk_,$(TSAN_NDK)) $(addprefix tests/unit/face/wsk/wsk_,$(TSAN_WSK)) tests/unit/proto/mem/mem_fast \
 		tests/unit/proto/mem/mem_pages
+	$(TSAN_WITH) build-tsan/tests/unit/engine/copy/copy_threads
 	$(TSAN_WITH) build-tsan/tests/unit/engine/ring/ring_threads
 	$(TSAN_WITH) build-tsan/tests/unit/proto/mem/mem_threads
 	$(TSAN_WITH) build-tsan/tests/unit/proto/mem/mem_fast

@@ -41,7 +41,8 @@ PLX_API enum plx_status plx_pd_destroy(struct plx_pd *pd) PLX_MUST_CHECK;
 
 /**
  * Register memory of this process. SGEs and peers refer to it by its address and the region's key,
- * which is valid when this returns.
+ * which is valid when this returns. At an attached adapter memory that plx_mem_alloc() has not
+ * allocated is copied by a thread of the host, and can have no PLX_ACCESS_REMOTE_ATOMIC.
  *
  * @param access PLX_ACCESS_* bits
  * Errors: INVALID (zero or wrapping length, unknown bits), FULL (keys), NO_MEMORY

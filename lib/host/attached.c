@@ -175,6 +175,23 @@ HOST_FN(host_arena_drop)
 	return PLX_OK;
 }
 
+HOST_FN(host_private_memory)
+{
+	const struct plx_ipc_private_memory *request = arg;
+	enum plx_status status;
+
+	(void)reply;
+	if (!seat->foreign)
+		return PLX_INVALID;
+	/* The engines' halves begin with OPEN. */
+	if (seat->back[0] == NULL || seat->private_memory != NULL)
+		return PLX_STATE;
+	status = private_begin(request->fd, seat->back, seat->adapter->engines,
+			       &seat->private_memory, why);
+	seat->has_private_memory = status == PLX_OK;
+	return status;
+}
+
 /* ---- descriptors ---- */
 
 /* Give the engine's half of an object what wakes its program.
@@ -312,6 +329,7 @@ host_seat_end(struct host_seat *seat)
 	for (uint32_t i = 0; i < seat->adapter->engines; i++)
 		while (seat->back[i] != NULL && plx_seat_back_destroy(seat->back[i]) != PLX_OK)
 			pause_a_little();
+	private_end(seat->private_memory);
 	for (uint32_t i = 1; i < SEGMENTS_MAX; i++)
 		segment_destroy(&seat->segment[i]);
 	free(seat->segment);

@@ -47,6 +47,7 @@ static const host_fn serve[PLX_IPC_OP_COUNT] = {
 	[PLX_IPC_SEGMENT_READY] = host_segment_ready,
 	[PLX_IPC_ARENA_IMPORT] = host_arena_import,
 	[PLX_IPC_ARENA_DROP] = host_arena_drop,
+	[PLX_IPC_PRIVATE_MEMORY] = host_private_memory,
 	[PLX_IPC_OPEN] = host_open,
 	[PLX_IPC_INFO] = host_info,
 	[PLX_IPC_RUNNING] = host_running,

@@ -9,6 +9,7 @@
 #include "plx_adapter_object.h"
 #include "plx_back.h"
 #include "plx_host.h"
+#include "private.h"
 #include "segment.h"
 #include "waker.h"
 
@@ -68,6 +69,8 @@ struct host_seat {
 	struct front_memory memory; /* in its segments */
 	struct segment *segment;    /* [SEGMENTS_MAX] */
 	size_t missing;             /* [bytes] that no segment had room for */
+	struct private_memory *private_memory; /* NULL: none was given */
+	bool has_private_memory;               /* it can be used */
 	/* its quotas, and what it has of each kind */
 	const struct plx_host_rights *rights;
 	struct plx_host_who who;
@@ -104,12 +107,14 @@ struct host_mr {
 	struct plx_key key;
 	void *memory;
 	size_t length;
-	uint32_t segment; /* the arena that `memory` is in; 0: none */
-	void *lists;      /* of pages, which the key table refers to; NULL: none */
-	uint32_t pages;   /* of one fast registration */
-	bool fast;        /* registered by work requests; `memory` and `key` are not used */
-	bool mapped;      /* for the device, with plx_host_map_memory() */
-	bool retired;     /* a deregister timed out; the next call continues it */
+	uint32_t segment;      /* the arena that `memory` is in; 0: none */
+	void *lists;           /* of pages, which the key table refers to; NULL: none */
+	struct shadow *shadow; /* of private memory; NULL: it is not */
+	uint64_t charged;      /* [bytes] of the seat's memory, for that */
+	uint32_t pages;        /* of one fast registration */
+	bool fast;             /* registered by work requests; `memory` and `key` are not used */
+	bool mapped;           /* for the device, with plx_host_map_memory() */
+	bool retired;          /* a deregister timed out; the next call continues it */
 	uint64_t token;
 };
 
@@ -213,6 +218,7 @@ HOST_FN(host_segment_add);
 HOST_FN(host_segment_ready);
 HOST_FN(host_arena_import);
 HOST_FN(host_arena_drop);
+HOST_FN(host_private_memory);
 
 /* seat.c */
 HOST_FN(host_close);

@@ -158,6 +158,52 @@ register_at(struct host_seat *seat, const struct host_pd *pd,
 	return status;
 }
 
+/* Register private memory: by a list of the pages of its shadow. An atomic could not be executed
+ * there. */
+static enum plx_status
+register_private(struct host_seat *seat, const struct host_pd *pd,
+		 const struct plx_ipc_mr_register *request, struct plx_ipc_mr_registered *reply,
+		 struct plx_why *why)
+{
+	uint64_t pages = plx_pages_spanned(request->va, request->length);
+	uint64_t bytes = pages << PLX_PAGE_SHIFT;
+	struct plx_region_attr attr = {
+		.va = request->va,
+		.length = request->length,
+		.access = {(uint8_t)(request->access & ~(uint32_t)PLX_ACCESS_STABLE)},
+	};
+	struct host_mr *made;
+	enum plx_status status;
+
+	if (request->access & PLX_ACCESS_REMOTE_ATOMIC) {
+		plx_why_set(why, "atomics need memory that the host can map; allocate it by "
+				 "plx_mem_alloc(), or leave out PLX_ACCESS_REMOTE_ATOMIC");
+		return PLX_INVALID;
+	}
+	status = host_quota(seat, PLX_HOST_MEMORY, bytes, why);
+	if (status != PLX_OK)
+		return status;
+	made = alloc_mr(pd, pages * sizeof(uint64_t));
+	if (made == NULL)
+		return PLX_NO_MEMORY;
+	status = private_shadow(seat->private_memory, request->place.at, request->va,
+				request->length, made->lists, &made->shadow);
+	if (status == PLX_OK) {
+		made->length = request->length;
+		attr.page = made->lists;
+		status = publish(seat, made, &attr, reply, why);
+	}
+	if (status != PLX_OK) {
+		if (made->shadow != NULL)
+			private_unshadow(seat->private_memory, made->shadow);
+		free_mr(made);
+		return status;
+	}
+	made->charged = bytes;
+	seat->used[PLX_HOST_MEMORY] += bytes;
+	return PLX_OK;
+}
+
 /* The table stores rights in eight bits; higher bits must not be lost silently. */
 static enum plx_status
 check_register(const struct plx_ipc_mr_register *request)
@@ -182,13 +228,27 @@ HOST_FN(host_mr_register)
 	memory = host_memory_at(seat, request->place, request->length);
 	if (memory != NULL)
 		return register_at(seat, pd, request, memory, reply, why);
-	if (seat->foreign)
-		plx_why_set(why, "the host cannot reach this memory; allocate it by "
-				 "plx_mem_alloc()");
+	if (!seat->foreign || request->place.segment != 0 || request->place.at == 0)
+		return PLX_INVALID;
+	if (seat->has_private_memory)
+		return register_private(seat, pd, request, reply, why);
+	plx_why_set(why,
+		    "the host may not read and write this memory: the program could not open its "
+		    "/proc/self/mem; allocate it by plx_mem_alloc()");
 	return PLX_INVALID;
 }
 
 /* ---- pages ---- */
+
+/* Programs have no private pages: only the host makes them. */
+static bool
+are_shared(const uint64_t *page, uint64_t pages)
+{
+	for (uint64_t i = 0; i < pages; i++)
+		if (page[i] & PLX_PAGE_PRIVATE)
+			return false;
+	return true;
+}
 
 /* The memory of pages that follow each other; NULL if they do not. */
 static void *
@@ -221,7 +281,7 @@ HOST_FN(host_mr_pages)
 		return status;
 	pages = plx_pages_spanned(request->va, request->length);
 	page = host_memory_at(seat, request->place, pages * sizeof(*page));
-	if (page == NULL)
+	if (page == NULL || !are_shared(page, pages))
 		return PLX_INVALID;
 	memory = memory_of(request->va, page, pages);
 	if (memory != NULL)
@@ -301,7 +361,7 @@ promise(const struct host_seat *seat, const struct host_mr *mr,
 	if (pages > request->pages || pages > mr->pages)
 		return PLX_INVALID;
 	page = host_memory_at(seat, request->place, pages * sizeof(*page));
-	if (page == NULL)
+	if (page == NULL || !are_shared(page, pages))
 		return PLX_INVALID;
 	*memory = memory_of(request->va, page, pages);
 	if (*memory == NULL)
@@ -399,6 +459,9 @@ deregister(struct host_seat *seat, struct host_mr *mr, uint64_t timeout_ns)
 		plx_host_unmap_memory(adapter, mr->memory, mr->length);
 	if (mr->segment != 0)
 		seat->segment[mr->segment].users--;
+	if (mr->shadow != NULL)
+		private_unshadow(seat->private_memory, mr->shadow);
+	seat->used[PLX_HOST_MEMORY] -= mr->charged;
 	host_leave(seat, &mr->object);
 	free_mr(mr);
 	return PLX_OK;
@@ -505,7 +568,8 @@ HOST_FN(host_mw_bind)
 		return PLX_NO_KEY;
 	if (request->access & ~BIND_ACCESS)
 		return PLX_INVALID;
-	if (mw->domain.id != qp->domain.id || mr->domain.id != qp->domain.id)
+	if (mw->domain.id != qp->domain.id || mr->domain.id != qp->domain.id ||
+	    (mr->shadow != NULL && request->access & PLX_ACCESS_REMOTE_ATOMIC))
 		return PLX_DENIED;
 	attr = (struct plx_window_attr){
 		.region = mr->region,

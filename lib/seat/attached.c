@@ -40,6 +40,7 @@ struct attached {
 	pid_t pid; /* of the process that attached */
 	uint32_t number;
 	bool gone;
+	bool offered_memory; /* PRIVATE_MEMORY */
 	struct mapping mapping[SEGMENTS_MAX];
 	struct plx_ipc_message message;
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
@@ -221,6 +222,34 @@ import(struct attached *to, const struct plx_shared *shared)
 	return reply.segment;
 }
 
+/* ---- private memory; the lock is held ---- */
+
+/* Is it a region of memory that no arena has? */
+static bool
+is_private(enum plx_ipc_op op, const void *request)
+{
+	return op == PLX_IPC_MR_REGISTER &&
+	       ((const struct plx_ipc_mr_register *)request)->place.segment == 0;
+}
+
+/* Let the host read and write what it cannot map: once, before the first such region. If it must
+ * not, or cannot, it says so when it refuses the region. */
+static void
+offer_memory(struct attached *to)
+{
+	struct plx_ipc_private_memory request = {0};
+	struct plx_ipc_nothing none;
+
+	if (to->offered_memory || to->gone || to->pid != getpid())
+		return;
+	to->offered_memory = true;
+	request.fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+	if (request.fd < 0)
+		return;
+	(void)!exchange(to, PLX_IPC_PRIVATE_MEMORY, &request, &none, NULL);
+	close(request.fd);
+}
+
 /* ---- a seat ---- */
 
 static enum plx_status
@@ -231,6 +260,8 @@ call(struct plx_seat *seat, enum plx_ipc_op op, const void *request, void *reply
 	enum plx_status status;
 
 	pthread_mutex_lock(&to->lock);
+	if (is_private(op, request))
+		offer_memory(to);
 	status = exchange(to, op, request, reply, why);
 	for (uint32_t i = 0; status == PLX_NO_MEMORY && needs_fronts(op) && i < FRONTS_MAX; i++) {
 		if (add_segment(to, NULL) != PLX_OK)

@@ -346,18 +346,24 @@ start_host(const char *adapters)
 
 /* A host reaches what VirtualAlloc() has given. Otherwise it is the C library's, whose overruns a
  * sanitizer detects. */
+/* Attached, programs have shared memory; with ND2_PRIVATE they have what HeapAlloc() gives. */
+static bool
+has_arenas(void)
+{
+	return nd_is_attached() && getenv("ND2_PRIVATE") == NULL;
+}
+
 void *
 nd_memory(size_t bytes)
 {
-	return nd_is_attached()
-		       ? VirtualAlloc(NULL, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE)
-		       : aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE);
+	return has_arenas() ? VirtualAlloc(NULL, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE)
+			    : aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE);
 }
 
 void
 nd_memory_free(void *memory)
 {
-	if (!nd_is_attached())
+	if (!has_arenas())
 		free(memory);
 	else if (memory)
 		assert_true(VirtualFree(memory, 0, MEM_RELEASE));

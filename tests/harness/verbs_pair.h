@@ -4,7 +4,8 @@
  * program needs to communicate: for tests of lib/verbs. It never hides a status: it asserts that
  * calls succeed, and waits for events within TEST_PATIENCE_MS. Every test runs twice: in inline
  * mode, where its thread polls both ends, and with a worker; POLLUX_TEST_ENGINES gives each adapter
- * as many engines. Start with PAIR_TEST(), pair_open()
+ * as many engines. With POLLUX_TEST_PRIVATE tests that run attached run so alone, with memory that
+ * the host cannot map. Start with PAIR_TEST(), pair_open()
  * and pair_expect().
  */
 #ifndef PLX_TEST_VERBS_PAIR_H
@@ -18,6 +19,10 @@
 
 #define PAIR_REMOTE (PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC)
 #define PAIR_ALL    (PAIR_REMOTE | PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_BIND)
+/** All rights that memory of pair_memory() can have: private memory has no atomics. */
+uint32_t pair_rights(void);
+/** Of these, those of peers. */
+uint32_t pair_remote_rights(void);
 
 enum {
 	PAIR_KEYS = 128,
@@ -56,7 +61,8 @@ struct pair_options {
 	bool unconnected;
 };
 
-/** Memory that can be registered: for an attached program it comes from plx_mem_alloc(). */
+/** Memory that can be registered: for an attached program it comes from plx_mem_alloc(), or is
+ * private. */
 void *pair_memory(size_t bytes);
 void pair_memory_free(void *memory);
 
@@ -90,6 +96,8 @@ uint32_t pair_engines(void);
 bool pair_is_inline(void);
 /** The adapters are those of a host in another process. */
 bool pair_is_attached(void);
+/** Are tests run attached alone, with memory that the host cannot map? */
+bool pair_is_private(void);
 void pair_set_attached(bool wanted);
 /** @param name [PLX_ADAPTER_NAME_MAX + 1] of the adapter of end `i`, in this mode */
 void pair_adapter_name(unsigned i, char *name);
@@ -163,6 +171,12 @@ void pair_drop_asyncs(struct plx_adapter *adapter);
 	{                                     \
 #test, test, NULL, NULL, NULL \
 	}
+/** One that uses atomics, which private memory has not. */
+#define PAIR_ATOMIC_TEST(test)                        \
+	{                                             \
+#test, test, NULL, NULL, pair_atomics \
+	}
+extern char pair_atomics[];
 
 /* Additional settings of the adapters; set them before opening. */
 extern struct pair_extra {

@@ -19,6 +19,8 @@ plx_ipc_request_fds(uint32_t op, void *request, int32_t *fd[PLX_IPC_FDS_MAX])
 		fd[0] = &((struct plx_ipc_attach *)request)->net;
 	else if (op == PLX_IPC_ARENA_IMPORT)
 		fd[0] = &((struct plx_ipc_arena_import *)request)->fd;
+	else if (op == PLX_IPC_PRIVATE_MEMORY)
+		fd[0] = &((struct plx_ipc_private_memory *)request)->fd;
 	else
 		return 0;
 	return 1;

@@ -38,6 +38,7 @@ struct plx_location {
 	X(SEGMENT_READY, segment, nothing)                 \
 	X(ARENA_IMPORT, arena_import, segment)             \
 	X(ARENA_DROP, segment, nothing)                    \
+	X(PRIVATE_MEMORY, private_memory, nothing)         \
 	X(OPEN, nothing, opened)                           \
 	X(INFO, nothing, info)                             \
 	X(RUNNING, running, nothing)                       \
@@ -132,6 +133,12 @@ struct plx_ipc_segment {
 struct plx_ipc_arena_import {
 	uint64_t bytes; /* all of it */
 	int32_t fd;     /* as plx_ipc_descriptor */
+	uint32_t resv;
+};
+
+/* Memory of the program's that no arena has: its /proc/self/mem, open for reading and writing. */
+struct plx_ipc_private_memory {
+	int32_t fd; /* as plx_ipc_descriptor */
 	uint32_t resv;
 };
 

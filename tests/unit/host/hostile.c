@@ -174,7 +174,7 @@ no_call_comes_before_the_introduction(void **state)
 
 	(void)state;
 	for (uint32_t op = PLX_IPC_ATTACH + 1; op < PLX_IPC_OP_COUNT; op++)
-		if (op != PLX_IPC_ARENA_IMPORT)
+		if (op != PLX_IPC_ARENA_IMPORT && op != PLX_IPC_PRIVATE_MEMORY)
 			assert_int_equal(
 				ask(fd, op, zeros, plx_ipc_request_bytes(op), NULL, 0, &reply),
 				PLX_STATE);
@@ -311,6 +311,47 @@ only_memory_of_a_fixed_size_is_mapped(void **state)
 	honest();
 }
 
+static enum plx_status
+offer_memory(int fd, int memory, struct plx_ipc_message *reply)
+{
+	const struct plx_ipc_private_memory request = {0};
+
+	return ask(fd, PLX_IPC_PRIVATE_MEMORY, &request, sizeof(request), &memory, 1, reply);
+}
+
+/* Nothing is read or written but the memory of a process, which who opened it may reach. */
+static void
+only_the_memory_of_a_process_is_read_and_written(void **state)
+{
+	struct plx_ipc_message reply;
+	int fd = dial(), pipes[2], wrong[6], good = open("/proc/self/mem", O_RDWR);
+
+	(void)state;
+	assert_int_equal(introduce(fd, plx_version(), "a", &reply), PLX_OK);
+	assert_int_equal(offer_memory(fd, good, &reply), PLX_STATE); /* before OPEN */
+	close(fd);
+	fd = sit();
+	assert_int_equal(pipe(pipes), 0);
+	wrong[0] = pipes[0];
+	wrong[1] = open("/proc/self/mem", O_RDONLY);
+	wrong[2] = open("/proc/version", O_RDONLY);
+	wrong[3] = open("/proc/self/oom_score_adj", O_RDWR);
+	wrong[4] = memory_file(BYTES, 0);
+	wrong[5] = open("/proc/sys/kernel/hostname", O_RDWR);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		assert_true(wrong[i] >= 0);
+		assert_int_equal(offer_memory(fd, wrong[i], &reply), PLX_INVALID);
+		assert_says(&reply, "/proc/PID/mem");
+		close(wrong[i]);
+	}
+	close(pipes[1]);
+	assert_int_equal(offer_memory(fd, good, &reply), PLX_OK);
+	assert_int_equal(offer_memory(fd, good, &reply), PLX_STATE);
+	close(good);
+	close(fd);
+	honest();
+}
+
 /* Objects of another seat, and none: every number near those that exist. */
 static void
 objects_of_others_are_none_of_its_own(void **state)
@@ -360,8 +401,8 @@ random_requests_change_nothing_of_others(void **state)
 		seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
 		op = PLX_IPC_ATTACH + 1 + (uint32_t)((seed >> 33) % (PLX_IPC_OP_COUNT - 2));
 		/* neither waits for the network, nor needs a descriptor */
-		if (op == PLX_IPC_ARENA_IMPORT || op == PLX_IPC_RUNNING ||
-		    op == PLX_IPC_MR_DEREGISTER || op == PLX_IPC_CLOSE)
+		if (op == PLX_IPC_ARENA_IMPORT || op == PLX_IPC_PRIVATE_MEMORY ||
+		    op == PLX_IPC_RUNNING || op == PLX_IPC_MR_DEREGISTER || op == PLX_IPC_CLOSE)
 			continue;
 		for (size_t at = 0; at < plx_ipc_request_bytes(op); at += 8) {
 			uint64_t word;
@@ -515,6 +556,7 @@ main(void)
 		cmocka_unit_test(a_message_of_wrong_length_ends_the_channel),
 		cmocka_unit_test(a_bool_may_be_any_byte),
 		cmocka_unit_test(only_memory_of_a_fixed_size_is_mapped),
+		cmocka_unit_test(only_the_memory_of_a_process_is_read_and_written),
 		cmocka_unit_test(objects_of_others_are_none_of_its_own),
 		cmocka_unit_test(random_requests_change_nothing_of_others),
 		cmocka_unit_test(scribblers_hurt_themselves_alone),

@@ -68,7 +68,8 @@ overlapping_regions_have_keys_and_rights_of_their_own(void **state)
 	assert_int_equal(plx_mr_register(pair->b.pd, pair->b.arena, 4096, PLX_ACCESS_REMOTE_READ,
 					 &read_only),
 			 PLX_OK);
-	assert_int_equal(plx_mr_register(pair->b.pd, pair->b.arena, 4096, PAIR_ALL, &all), PLX_OK);
+	assert_int_equal(plx_mr_register(pair->b.pd, pair->b.arena, 4096, pair_rights(), &all),
+			 PLX_OK);
 	assert_int_not_equal(plx_mr_key(read_only).v, plx_mr_key(all).v);
 	side_fill(&pair->a, 0, 64, 3);
 	beyond.rkey = plx_mr_key(all);
@@ -119,7 +120,7 @@ a_key_is_dead_when_deregister_returns(void **state)
 
 	(void)state;
 	assert_non_null(memory);
-	assert_int_equal(plx_mr_register(pair->b.pd, memory, 4096, PAIR_ALL, &mr), PLX_OK);
+	assert_int_equal(plx_mr_register(pair->b.pd, memory, 4096, pair_rights(), &mr), PLX_OK);
 	key = plx_mr_key(mr);
 	assert_int_equal(plx_mr_deregister(mr), PLX_OK);
 	beyond = (struct beyond){.va = (uintptr_t)memory, .rkey = key};
@@ -147,7 +148,8 @@ memory_may_be_freed_after_deregister_while_the_peer_writes(void **state)
 		uint64_t posted = 0, done = 0;
 
 		assert_non_null(memory);
-		assert_int_equal(plx_mr_register(pair->b.pd, memory, BYTES, PAIR_ALL, &mr), PLX_OK);
+		assert_int_equal(plx_mr_register(pair->b.pd, memory, BYTES, pair_rights(), &mr),
+				 PLX_OK);
 		beyond.rkey = plx_mr_key(mr);
 		while (wc.status == PLX_WC_SUCCESS) {
 			while (posted < done + 16)

@@ -65,7 +65,7 @@ a_window_grants_what_it_was_bound_for(void **state)
 {
 	struct pair *pair = pair_open(NULL);
 	struct plx_mw *mw = make_window(&pair->b);
-	struct plx_key token = bind_window(&pair->b, mw, PAIR_REMOTE);
+	struct plx_key token = bind_window(&pair->b, mw, pair_remote_rights());
 
 	(void)state;
 	assert_int_not_equal(token.v, plx_mr_key(pair->b.mr).v);
@@ -116,7 +116,7 @@ a_byte_outside_the_window_is_refused(void **state)
 	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
 		struct pair *pair = pair_open(NULL);
 		struct plx_mw *mw = make_window(&pair->b);
-		struct plx_key token = bind_window(&pair->b, mw, PAIR_REMOTE);
+		struct plx_key token = bind_window(&pair->b, mw, pair_remote_rights());
 
 		assert_int_equal(
 			access_by(pair, PLX_WR_WRITE, token, ranges[i].at, ranges[i].bytes),
@@ -134,7 +134,7 @@ a_window_is_refused_through_another_queue_pair(void **state)
 	struct pair *pair = pair_open(NULL);
 	const struct pair_options options = pair_usual();
 	struct plx_mw *mw = make_window(&pair->b);
-	struct plx_key token = bind_window(&pair->b, mw, PAIR_REMOTE);
+	struct plx_key token = bind_window(&pair->b, mw, pair_remote_rights());
 	struct plx_qp *first_a = pair->a.qp, *first_b = pair->b.qp;
 
 	(void)state;
@@ -182,7 +182,7 @@ a_bound_window_is_not_bound_again_until_it_is_invalidated(void **state)
 	struct pair *pair = pair_open(NULL);
 	const struct plx_bind bind = usual_terms(&pair->b, PLX_ACCESS_REMOTE_READ);
 	struct plx_mw *mw = make_window(&pair->b);
-	struct beyond beyond = {.inv_key = bind_window(&pair->b, mw, PAIR_REMOTE)};
+	struct beyond beyond = {.inv_key = bind_window(&pair->b, mw, pair_remote_rights())};
 	struct plx_key token = {77};
 
 	(void)state;
@@ -206,7 +206,7 @@ a_send_with_invalidate_unbinds_the_peers_window_first(void **state)
 {
 	struct pair *pair = pair_open(NULL);
 	struct plx_mw *mw = make_window(&pair->b);
-	struct beyond beyond = {.inv_key = bind_window(&pair->b, mw, PAIR_REMOTE)};
+	struct beyond beyond = {.inv_key = bind_window(&pair->b, mw, pair_remote_rights())};
 	struct plx_wc wc;
 
 	(void)state;
@@ -218,7 +218,7 @@ a_send_with_invalidate_unbinds_the_peers_window_first(void **state)
 	assert_int_equal(wc.op, PLX_WR_SEND_INV);
 	pair_expect(pair->a.send_cq, 5, PLX_WC_SUCCESS);
 	/* invalidated: it can be bound again, and its old key is unknown */
-	(void)bind_window(&pair->b, mw, PAIR_REMOTE);
+	(void)bind_window(&pair->b, mw, pair_remote_rights());
 	assert_int_equal(access_by(pair, PLX_WR_READ, beyond.inv_key, AT, 8), PLX_WC_REMOTE_ACCESS);
 	assert_int_equal(plx_mw_destroy(mw), PLX_OK);
 	pair_close(pair);
@@ -229,7 +229,7 @@ a_region_is_busy_while_a_window_is_bound_to_it(void **state)
 {
 	struct pair *pair = pair_open(NULL);
 	struct plx_mw *mw = make_window(&pair->b);
-	struct beyond beyond = {.inv_key = bind_window(&pair->b, mw, PAIR_REMOTE)};
+	struct beyond beyond = {.inv_key = bind_window(&pair->b, mw, pair_remote_rights())};
 
 	(void)state;
 	assert_int_equal(plx_mr_deregister(pair->b.mr), PLX_BUSY);
@@ -250,7 +250,7 @@ destroying_a_bound_window_unbinds_it(void **state)
 {
 	struct pair *pair = pair_open(NULL);
 	struct plx_mw *mw = make_window(&pair->b);
-	struct plx_key token = bind_window(&pair->b, mw, PAIR_REMOTE);
+	struct plx_key token = bind_window(&pair->b, mw, pair_remote_rights());
 
 	(void)state;
 	assert_int_equal(plx_mw_destroy(mw), PLX_OK);
@@ -278,9 +278,9 @@ invalidating_what_is_not_bound_fails_the_request(void **state)
 static void
 a_bind_that_the_region_does_not_allow_is_denied(void **state)
 {
-	static const uint8_t rights[] = {
-		PAIR_ALL & ~PLX_ACCESS_BIND,
-		PAIR_ALL & ~PLX_ACCESS_LOCAL_WRITE,
+	const uint32_t rights[] = {
+		pair_rights() & ~(uint32_t)PLX_ACCESS_BIND,
+		pair_rights() & ~(uint32_t)PLX_ACCESS_LOCAL_WRITE,
 	};
 	struct pair *pair = pair_open(NULL);
 	struct plx_mw *mw = make_window(&pair->b);
@@ -288,7 +288,7 @@ a_bind_that_the_region_does_not_allow_is_denied(void **state)
 	struct plx_key token = {5};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(rights); i++) {
+	for (size_t i = 0; i < sizeof(rights) / sizeof(rights[0]); i++) {
 		assert_int_equal(
 			plx_mr_register(pair->b.pd, pair->b.arena, PAIR_ARENA, rights[i], &bind.mr),
 			PLX_OK);
@@ -315,7 +315,7 @@ a_bind_that_the_region_does_not_allow_is_denied(void **state)
 					 PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_BIND, &bind.mr),
 			 PLX_OK);
 	bind.flags = 0;
-	bind.access = PAIR_REMOTE;
+	bind.access = pair_remote_rights();
 	assert_int_equal(plx_post_bind(pair->b.qp, mw, &bind, &token), PLX_OK);
 	pair_expect(pair->b.send_cq, 900, PLX_WC_SUCCESS);
 	assert_int_equal(plx_mw_destroy(mw), PLX_OK);
@@ -363,7 +363,7 @@ a_bind_whose_post_is_refused_is_undone(void **state)
 	/* were it bound, the region would be busy, and the next bind refused with STATE too */
 	assert_int_equal(plx_mr_deregister(pair->b.mr), PLX_OK);
 	assert_int_equal(
-		plx_mr_register(pair->b.pd, pair->b.arena, PAIR_ARENA, PAIR_ALL, &pair->b.mr),
+		plx_mr_register(pair->b.pd, pair->b.arena, PAIR_ARENA, pair_rights(), &pair->b.mr),
 		PLX_OK);
 	pair_join(pair->a.qp, pair->b.qp, &options.attr);
 	/* no receive at a: the first stays, and all behind it */
@@ -407,8 +407,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PAIR_TEST(a_window_grants_what_it_was_bound_for),
-		PAIR_TEST(a_window_does_not_grant_rights_it_was_not_bound_with),
+		PAIR_ATOMIC_TEST(a_window_grants_what_it_was_bound_for),
+		PAIR_ATOMIC_TEST(a_window_does_not_grant_rights_it_was_not_bound_with),
 		PAIR_TEST(a_byte_outside_the_window_is_refused),
 		PAIR_TEST(a_window_is_refused_through_another_queue_pair),
 		PAIR_TEST(a_token_sent_right_behind_its_bind_is_good),

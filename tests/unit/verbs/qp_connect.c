@@ -344,7 +344,7 @@ main(void)
 		PAIR_TEST(a_link_out_of_range_is_refused),
 		PAIR_TEST(a_path_mtu_above_the_peers_is_too_long),
 		PAIR_TEST(the_path_mtu_is_the_smaller_of_both_ends),
-		PAIR_TEST(what_the_peer_may_not_do_is_refused_to_it),
+		PAIR_ATOMIC_TEST(what_the_peer_may_not_do_is_refused_to_it),
 		PAIR_TEST(reads_beyond_the_limit_wait_and_without_one_are_invalid),
 		PAIR_TEST(an_address_nobody_has_takes_the_time_given_and_no_more),
 		PAIR_TEST(an_address_in_no_network_of_ours_is_unreachable_at_once),

@@ -325,7 +325,7 @@ main(void)
 		PAIR_TEST(a_batch_of_receives_is_posted_up_to_the_first_that_is_refused),
 		PAIR_TEST(deferred_requests_go_with_the_ring_or_with_the_next_post),
 		PAIR_TEST(a_post_that_goes_alone_leaves_with_the_call),
-		PAIR_TEST(completions_come_in_the_order_of_posting),
+		PAIR_ATOMIC_TEST(completions_come_in_the_order_of_posting),
 		PAIR_TEST(a_flush_gives_back_everything_in_order),
 		PAIR_TEST(the_first_error_has_its_cause_and_all_behind_it_are_flushed),
 	};

@@ -123,7 +123,7 @@ make_owners(struct scene *scene, struct plx_connector *connected)
 	assert_int_equal(plx_connector_create(scene->pair->a.channel, 0, &idle), PLX_OK);
 	scene->memory = aligned_alloc(64, BYTES);
 	assert_non_null(scene->memory);
-	assert_int_equal(plx_mr_register(a->pd, scene->memory, BYTES, PAIR_ALL, &scene->mr),
+	assert_int_equal(plx_mr_register(a->pd, scene->memory, BYTES, pair_rights(), &scene->mr),
 			 PLX_OK);
 	memcpy(scene->owner,
 	       (struct owner[KINDS]){

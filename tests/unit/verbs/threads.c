@@ -150,7 +150,7 @@ make_and_break(void *context)
 
 		poster->refused += plx_pd_create(a->adapter, &pd) != PLX_OK;
 		poster->refused +=
-			plx_mr_register(pd, memory, sizeof(memory), PAIR_ALL, &mr) != PLX_OK;
+			plx_mr_register(pd, memory, sizeof(memory), pair_rights(), &mr) != PLX_OK;
 		poster->refused += plx_mw_create(pd, &mw) != PLX_OK;
 		poster->refused += plx_cq_create(a->adapter, &options, &cq) != PLX_OK;
 		poster->refused += plx_pd_destroy(pd) != PLX_BUSY;
