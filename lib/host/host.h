@@ -110,11 +110,14 @@ struct host_mr {
 	uint32_t segment;      /* the arena that `memory` is in; 0: none */
 	void *lists;           /* of pages, which the key table refers to; NULL: none */
 	struct shadow *shadow; /* of private memory; NULL: it is not */
-	uint64_t charged;      /* [bytes] of the seat's memory, for that */
-	uint32_t pages;        /* of one fast registration */
-	bool fast;             /* registered by work requests; `memory` and `key` are not used */
-	bool mapped;           /* for the device, with plx_host_map_memory() */
-	bool retired;          /* a deregister timed out; the next call continues it */
+	/* of fast registrations of private memory: of each list, and pages charged for it */
+	struct shadow *list_shadow[PLX_FAST_LISTS];
+	uint64_t list_pages[PLX_FAST_LISTS];
+	uint64_t charged; /* [bytes] of the seat's memory, for that */
+	uint32_t pages;   /* of one fast registration */
+	bool fast;        /* registered by work requests; `memory` and `key` are not used */
+	bool mapped;      /* for the device, with plx_host_map_memory() */
+	bool retired;     /* a deregister timed out; the next call continues it */
 	uint64_t token;
 };
 
@@ -236,13 +239,15 @@ HOST_FN(host_barrier);
 HOST_FN(host_pd_create);
 HOST_FN(host_mr_register);
 HOST_FN(host_mr_pages);
-HOST_FN(host_mr_fast);
 HOST_FN(host_mr_deregister);
-HOST_FN(host_reg_promise);
-HOST_FN(host_reg_void);
 HOST_FN(host_mw_create);
 HOST_FN(host_mw_bind);
 HOST_FN(host_mw_unbind);
+
+/* fast.c */
+HOST_FN(host_mr_fast);
+HOST_FN(host_reg_promise);
+HOST_FN(host_reg_void);
 
 /* queue.c */
 HOST_FN(host_cq_create);
@@ -305,6 +310,30 @@ void *host_memory_at(const struct host_seat *seat, struct plx_location place, ui
 /* Create and fill a seat without engines' halves, and free it. */
 struct host_seat *host_seat_alloc(struct host_adapter *adapter);
 void host_seat_free(struct host_seat *seat);
+
+/* ---- memory.c, fast.c ---- */
+
+/* Is it a range, with a first and a last address? */
+static inline bool
+host_is_range(uint64_t va, uint64_t length)
+{
+	return length != 0 && length - 1 <= UINT64_MAX - va;
+}
+
+/* A region with room for lists of pages; the caller publishes or reserves it. NULL: no memory */
+struct host_mr *host_mr_alloc(const struct host_pd *pd, size_t bytes);
+void host_mr_free(struct host_mr *mr);
+/* Programs have no private pages: only the host makes them. */
+bool host_pages_are_shared(const uint64_t *page, uint64_t pages);
+/* The memory of pages that follow each other; NULL if they do not. */
+void *host_memory_of(uint64_t va, const uint64_t *page, uint64_t pages);
+/* Copy the list of a program in another process, which is in an arena.
+ * @param out [pages] where the program has them
+ * Errors: INVALID */
+enum plx_status host_list_read(const struct host_seat *seat, struct plx_location place,
+			       uint64_t pages, uint64_t *out, struct plx_why *why) PLX_MUST_CHECK;
+/* Its engines are done with a region of fast registrations. */
+void host_fast_end(struct host_seat *seat, struct host_mr *mr);
 
 /* ---- attached.c: programs in other processes ---- */
 

@@ -65,23 +65,15 @@ host_pd_destroy(struct host_seat *seat, struct host_object *object)
 
 /* ---- regions ---- */
 
-/* Is it a range, with a first and a last address? */
-static bool
-is_range(uint64_t va, uint64_t length)
-{
-	return length != 0 && length - 1 <= UINT64_MAX - va;
-}
-
-static void
-free_mr(struct host_mr *mr)
+void
+host_mr_free(struct host_mr *mr)
 {
 	free(mr->lists);
 	free(mr);
 }
 
-/* A region with room for lists of pages; the caller publishes or reserves it. */
-static struct host_mr *
-alloc_mr(const struct host_pd *pd, size_t bytes)
+struct host_mr *
+host_mr_alloc(const struct host_pd *pd, size_t bytes)
 {
 	struct host_mr *mr = calloc(1, sizeof(*mr));
 
@@ -138,9 +130,9 @@ register_at(struct host_seat *seat, const struct host_pd *pd,
 	struct host_mr *made;
 
 	/* The device must not be asked to map what the table would refuse. */
-	if (!is_range((uintptr_t)memory, request->length))
+	if (!host_is_range((uintptr_t)memory, request->length))
 		return PLX_INVALID;
-	made = alloc_mr(pd, 0);
+	made = host_mr_alloc(pd, 0);
 	if (made == NULL)
 		return PLX_NO_MEMORY;
 	made->memory = memory;
@@ -158,15 +150,18 @@ register_at(struct host_seat *seat, const struct host_pd *pd,
 	return status;
 }
 
-/* Register private memory: by a list of the pages of its shadow. An atomic could not be executed
- * there. */
+/* Register what a shadow stands for: by a list of the shadow's pages. An atomic could not be
+ * executed there.
+ * @param make the shadow */
 static enum plx_status
-register_private(struct host_seat *seat, const struct host_pd *pd,
-		 const struct plx_ipc_mr_register *request, struct plx_ipc_mr_registered *reply,
-		 struct plx_why *why)
+register_shadow(struct host_seat *seat, const struct host_pd *pd,
+		const struct plx_ipc_mr_register *request,
+		enum plx_status (*make)(struct host_seat *seat,
+					const struct plx_ipc_mr_register *request,
+					struct host_mr *mr, struct plx_why *why),
+		struct plx_ipc_mr_registered *reply, struct plx_why *why)
 {
 	uint64_t pages = plx_pages_spanned(request->va, request->length);
-	uint64_t bytes = pages << PLX_PAGE_SHIFT;
 	struct plx_region_attr attr = {
 		.va = request->va,
 		.length = request->length,
@@ -175,33 +170,61 @@ register_private(struct host_seat *seat, const struct host_pd *pd,
 	struct host_mr *made;
 	enum plx_status status;
 
+	if (!seat->has_private_memory) {
+		plx_why_set(why, "the host may not read and write this memory: the program could "
+				 "not open its /proc/self/mem; allocate it by plx_mem_alloc()");
+		return PLX_INVALID;
+	}
 	if (request->access & PLX_ACCESS_REMOTE_ATOMIC) {
 		plx_why_set(why, "atomics need memory that the host can map; allocate it by "
 				 "plx_mem_alloc(), or leave out PLX_ACCESS_REMOTE_ATOMIC");
 		return PLX_INVALID;
 	}
-	status = host_quota(seat, PLX_HOST_MEMORY, bytes, why);
+	status = host_quota(seat, PLX_HOST_MEMORY, pages << PLX_PAGE_SHIFT, why);
 	if (status != PLX_OK)
 		return status;
-	made = alloc_mr(pd, pages * sizeof(uint64_t));
+	made = host_mr_alloc(pd, pages * sizeof(uint64_t));
 	if (made == NULL)
 		return PLX_NO_MEMORY;
-	status = private_shadow(seat->private_memory, request->place.at, request->va,
-				request->length, made->lists, &made->shadow);
+	status = make(seat, request, made, why);
 	if (status == PLX_OK) {
 		made->length = request->length;
+		private_pages(made->shadow, pages, made->lists);
 		attr.page = made->lists;
 		status = publish(seat, made, &attr, reply, why);
 	}
 	if (status != PLX_OK) {
 		if (made->shadow != NULL)
 			private_unshadow(seat->private_memory, made->shadow);
-		free_mr(made);
+		host_mr_free(made);
 		return status;
 	}
-	made->charged = bytes;
-	seat->used[PLX_HOST_MEMORY] += bytes;
+	made->charged = pages << PLX_PAGE_SHIFT;
+	seat->used[PLX_HOST_MEMORY] += made->charged;
 	return PLX_OK;
+}
+
+static enum plx_status
+make_shadow(struct host_seat *seat, const struct plx_ipc_mr_register *request, struct host_mr *mr,
+	    struct plx_why *why)
+{
+	(void)why;
+	return private_shadow(seat->private_memory, request->place.at, request->va, request->length,
+			      &mr->shadow);
+}
+
+static enum plx_status
+make_shadow_of_pages(struct host_seat *seat, const struct plx_ipc_mr_register *request,
+		     struct host_mr *mr, struct plx_why *why)
+{
+	uint64_t pages = plx_pages_spanned(request->va, request->length);
+	enum plx_status status = host_list_read(seat, request->place, pages, mr->lists, why);
+
+	if (status == PLX_OK)
+		status = private_shadow_list(seat->private_memory, pages, &mr->shadow);
+	if (status == PLX_OK)
+		private_assign(seat->private_memory, mr->shadow, mr->lists, pages);
+	return status;
 }
 
 /* The table stores rights in eight bits; higher bits must not be lost silently. */
@@ -209,7 +232,7 @@ static enum plx_status
 check_register(const struct plx_ipc_mr_register *request)
 {
 	return request->access & ~(uint32_t)PLX_ACCESS_ALL ||
-			       !is_range(request->va, request->length)
+			       !host_is_range(request->va, request->length)
 		       ? PLX_INVALID
 		       : PLX_OK;
 }
@@ -230,34 +253,10 @@ HOST_FN(host_mr_register)
 		return register_at(seat, pd, request, memory, reply, why);
 	if (!seat->foreign || request->place.segment != 0 || request->place.at == 0)
 		return PLX_INVALID;
-	if (seat->has_private_memory)
-		return register_private(seat, pd, request, reply, why);
-	plx_why_set(why,
-		    "the host may not read and write this memory: the program could not open its "
-		    "/proc/self/mem; allocate it by plx_mem_alloc()");
-	return PLX_INVALID;
+	return register_shadow(seat, pd, request, make_shadow, reply, why);
 }
 
 /* ---- pages ---- */
-
-/* Programs have no private pages: only the host makes them. */
-static bool
-are_shared(const uint64_t *page, uint64_t pages)
-{
-	for (uint64_t i = 0; i < pages; i++)
-		if (page[i] & PLX_PAGE_PRIVATE)
-			return false;
-	return true;
-}
-
-/* The memory of pages that follow each other; NULL if they do not. */
-static void *
-memory_of(uint64_t va, const uint64_t *page, uint64_t pages)
-{
-	if (page[0] == 0 || page[0] % PLX_PAGE_BYTES != 0 || !plx_pages_are_contiguous(page, pages))
-		return NULL;
-	return (void *)(uintptr_t)(page[0] + va % PLX_PAGE_BYTES);
-}
 
 HOST_FN(host_mr_pages)
 {
@@ -274,151 +273,25 @@ HOST_FN(host_mr_pages)
 	(void)why;
 	if (pd == NULL)
 		return PLX_NO_KEY;
-	/* Pages are addresses of the program's, which the host cannot reach. */
-	if (seat->foreign)
-		return PLX_NO_DEVICE;
 	if (status != PLX_OK)
 		return status;
+	if (seat->foreign)
+		return register_shadow(seat, pd, request, make_shadow_of_pages, reply, why);
 	pages = plx_pages_spanned(request->va, request->length);
 	page = host_memory_at(seat, request->place, pages * sizeof(*page));
-	if (page == NULL || !are_shared(page, pages))
+	if (page == NULL || !host_pages_are_shared(page, pages))
 		return PLX_INVALID;
-	memory = memory_of(request->va, page, pages);
+	memory = host_memory_of(request->va, page, pages);
 	if (memory != NULL)
 		return register_at(seat, pd, request, memory, reply, why);
-	made = alloc_mr(pd, pages * sizeof(*page));
+	made = host_mr_alloc(pd, pages * sizeof(*page));
 	if (made == NULL)
 		return PLX_NO_MEMORY;
 	attr.page = memcpy(made->lists, page, pages * sizeof(*page));
 	status = publish(seat, made, &attr, reply, why);
 	if (status != PLX_OK)
-		free_mr(made);
+		host_mr_free(made);
 	return status;
-}
-
-/* ---- fast registration ---- */
-
-HOST_FN(host_mr_fast)
-{
-	const struct plx_ipc_mr_fast *request = arg;
-	const struct host_pd *pd = host_find(seat, request->pd, HOST_PD);
-	struct host_adapter *adapter = seat->adapter;
-	struct plx_ipc_object *made = reply;
-	struct plx_page_lists *lists;
-	enum plx_status status;
-	struct host_mr *mr;
-
-	(void)why;
-	if (pd == NULL)
-		return PLX_NO_KEY;
-	/* A request would tell the engine where the memory is. */
-	if (seat->foreign)
-		return PLX_NO_DEVICE;
-	if (request->pages > PLX_FAST_PAGES_MAX)
-		return PLX_INVALID;
-	mr = alloc_mr(pd, plx_page_lists_bytes(request->pages));
-	if (mr == NULL)
-		return PLX_NO_MEMORY;
-	mr->fast = true;
-	mr->pages = request->pages;
-	lists = mr->pages > 0 ? plx_page_lists_init(mr->lists, mr->pages) : NULL;
-	status = host_enter(seat, &mr->object, HOST_MR, why);
-	if (status != PLX_OK) {
-		free_mr(mr);
-		return status;
-	}
-	pthread_mutex_lock(&adapter->lock);
-	status = plx_region_reserve(adapter->mem, mr->domain, lists, &mr->region);
-	if (status == PLX_OK)
-		adapter->count.mrs++;
-	pthread_mutex_unlock(&adapter->lock);
-	if (status != PLX_OK) {
-		host_leave(seat, &mr->object);
-		free_mr(mr);
-		return status;
-	}
-	made->object.v = mr->object.number;
-	return PLX_OK;
-}
-
-/* Promise a key for what is to be registered.
- * @param memory [out] NULL: the promise has a list of pages */
-static enum plx_status
-promise(const struct host_seat *seat, const struct host_mr *mr,
-	const struct plx_ipc_reg_promise *request, void **memory, struct plx_promise *out)
-{
-	struct plx_mem *mem = seat->adapter->mem;
-	const uint64_t *page;
-	uint64_t pages;
-
-	if (!is_range(request->va, request->length))
-		return PLX_INVALID;
-	if (request->pages == 0) {
-		*memory = host_memory_at(seat, request->place, request->length);
-		return *memory != NULL ? plx_region_promise(mem, mr->region, out) : PLX_INVALID;
-	}
-	pages = plx_pages_spanned(request->va, request->length);
-	if (pages > request->pages || pages > mr->pages)
-		return PLX_INVALID;
-	page = host_memory_at(seat, request->place, pages * sizeof(*page));
-	if (page == NULL || !are_shared(page, pages))
-		return PLX_INVALID;
-	*memory = memory_of(request->va, page, pages);
-	if (*memory == NULL)
-		return plx_region_promise_pages(mem, mr->region, page, (uint32_t)pages, out);
-	return is_range((uintptr_t)*memory, request->length)
-		       ? plx_region_promise(mem, mr->region, out)
-		       : PLX_INVALID;
-}
-
-HOST_FN(host_reg_promise)
-{
-	const uint32_t rights = PLX_ACCESS_ALL & ~(PLX_ACCESS_BIND | PLX_ACCESS_STABLE);
-	const struct plx_ipc_reg_promise *request = arg;
-	const struct host_mr *mr = host_find(seat, request->mr, HOST_MR);
-	const struct host_queue_pair *qp = host_find(seat, request->qp, HOST_QP);
-	struct plx_ipc_reg_promised *promised = reply;
-	struct plx_promise given;
-	enum plx_status status;
-	void *memory;
-
-	(void)why;
-	if (mr == NULL || qp == NULL || !mr->fast)
-		return PLX_NO_KEY;
-	if (mr->domain.id != qp->domain.id)
-		return PLX_DENIED;
-	if (request->access & ~rights)
-		return PLX_INVALID;
-	status = promise(seat, mr, request, &memory, &given);
-	if (status != PLX_OK)
-		return status;
-	*promised = (struct plx_ipc_reg_promised){
-		.host = (uintptr_t)memory,
-		.slot = given.slot,
-		.life = given.life,
-		.key = given.key,
-		.list = given.list,
-	};
-	return PLX_OK;
-}
-
-HOST_FN(host_reg_void)
-{
-	const struct plx_ipc_reg_void *request = arg;
-	const struct host_mr *mr = host_find(seat, request->mr, HOST_MR);
-	const struct plx_promise promised = {
-		.slot = request->slot,
-		.life = request->life,
-		.key = request->key,
-		.list = request->list,
-	};
-
-	(void)reply;
-	(void)why;
-	if (mr == NULL || !mr->fast || mr->region.slot != request->slot)
-		return PLX_NO_KEY;
-	plx_region_void(seat->adapter->mem, &promised);
-	return PLX_OK;
 }
 
 /* ---- deregistration ---- */
@@ -461,9 +334,10 @@ deregister(struct host_seat *seat, struct host_mr *mr, uint64_t timeout_ns)
 		seat->segment[mr->segment].users--;
 	if (mr->shadow != NULL)
 		private_unshadow(seat->private_memory, mr->shadow);
+	host_fast_end(seat, mr);
 	seat->used[PLX_HOST_MEMORY] -= mr->charged;
 	host_leave(seat, &mr->object);
-	free_mr(mr);
+	host_mr_free(mr);
 	return PLX_OK;
 }
 

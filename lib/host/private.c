@@ -29,8 +29,9 @@
 struct shadow {
 	uint8_t *base;
 	size_t bytes;
-	uint64_t at;   /* where the program has its first byte */
-	uint32_t uses; /* by threads, and by the region; under the lock */
+	uint64_t at;    /* where the program has its first byte */
+	uint64_t *page; /* instead: where it has each page; NULL: they follow each other */
+	uint32_t uses;  /* by threads, and by the region; under the lock */
 };
 
 struct mover {
@@ -69,6 +70,7 @@ unuse(struct shadow *shadow)
 	if (--shadow->uses > 0)
 		return;
 	munmap(shadow->base, shadow->bytes);
+	free(shadow->page);
 	free(shadow);
 }
 
@@ -92,12 +94,10 @@ use(struct private_memory *memory, const struct plx_copy *copy)
 	return shadow;
 }
 
-enum plx_status
-private_shadow(struct private_memory *memory, uint64_t at, uint64_t va, uint64_t length,
-	       uint64_t *page, struct shadow **out)
+static enum plx_status
+make(struct private_memory *memory, uint64_t pages, struct shadow **out)
 {
-	uint64_t pages = plx_pages_spanned(va, length);
-	struct shadow *made = malloc(sizeof(*made));
+	struct shadow *made = calloc(1, sizeof(*made));
 	void *base;
 
 	if (made == NULL)
@@ -108,20 +108,49 @@ private_shadow(struct private_memory *memory, uint64_t at, uint64_t va, uint64_t
 		free(made);
 		return PLX_NO_MEMORY;
 	}
-	*made = (struct shadow){.base = base,
-				.bytes = pages << PLX_PAGE_SHIFT,
-				.at = at - va % PLX_PAGE_BYTES,
-				.uses = 1};
+	made->base = base;
+	made->bytes = pages << PLX_PAGE_SHIFT;
+	made->uses = 1;
 	pthread_mutex_lock(&memory->lock);
 	if (tsearch(made, &memory->shadows, order) == NULL) {
 		unuse(made);
 		made = NULL;
 	}
 	pthread_mutex_unlock(&memory->lock);
-	for (uint64_t i = 0; made != NULL && i < pages; i++)
-		page[i] = ((uint64_t)(uintptr_t)base + (i << PLX_PAGE_SHIFT)) | PLX_PAGE_PRIVATE;
 	*out = made;
 	return made != NULL ? PLX_OK : PLX_NO_MEMORY;
+}
+
+enum plx_status
+private_shadow(struct private_memory *memory, uint64_t at, uint64_t va, uint64_t length,
+	       struct shadow **out)
+{
+	enum plx_status status = make(memory, plx_pages_spanned(va, length), out);
+
+	if (status == PLX_OK)
+		(*out)->at = at - va % PLX_PAGE_BYTES;
+	return status;
+}
+
+enum plx_status
+private_shadow_list(struct private_memory *memory, uint64_t pages, struct shadow **out)
+{
+	uint64_t *page = calloc(pages, sizeof(*page));
+	enum plx_status status = page != NULL ? make(memory, pages, out) : PLX_NO_MEMORY;
+
+	if (status == PLX_OK)
+		(*out)->page = page;
+	else
+		free(page);
+	return status;
+}
+
+void
+private_pages(const struct shadow *shadow, uint64_t pages, uint64_t *page)
+{
+	for (uint64_t i = 0; i < pages; i++)
+		page[i] = ((uint64_t)(uintptr_t)shadow->base + (i << PLX_PAGE_SHIFT)) |
+			  PLX_PAGE_PRIVATE;
 }
 
 static void
@@ -139,6 +168,17 @@ wait_for(const struct private_memory *memory)
 			nanosleep(&look, NULL);
 }
 
+/* A thread that hangs has a page that it no longer looks up. */
+void
+private_assign(struct private_memory *memory, struct shadow *shadow, const uint64_t *page,
+	       uint64_t pages)
+{
+	wait_for(memory);
+	pthread_mutex_lock(&memory->lock);
+	memcpy(shadow->page, page, pages * sizeof(*page));
+	pthread_mutex_unlock(&memory->lock);
+}
+
 void
 private_unshadow(struct private_memory *memory, struct shadow *shadow)
 {
@@ -151,41 +191,65 @@ private_unshadow(struct private_memory *memory, struct shadow *shadow)
 
 /* ---- threads ---- */
 
-/* Returns: false: the program has no memory there, or no longer any */
+/* Copy what follows each other in the program.
+ * Returns: false: the program has no memory there, or no longer any */
 static bool
-copy_bytes(int fd, const struct plx_copy *copy, uint64_t at)
+copy_bytes(int fd, const struct plx_copy *copy, uint32_t from, uint32_t bytes, uint64_t at)
 {
-	uint32_t done = 0;
+	uint8_t *shadow = copy->shadow;
 
-	while (done < copy->bytes) {
-		size_t left = copy->bytes - done;
-		ssize_t n = copy->staged != NULL
-				    ? pwrite(fd, copy->staged + done, left, (off_t)(at + done))
-				    : pread(fd, (uint8_t *)copy->shadow + done, left,
-					    (off_t)(at + done));
+	while (bytes > 0) {
+		ssize_t n = copy->staged != NULL ? pwrite(fd, copy->staged + from, bytes, (off_t)at)
+						 : pread(fd, shadow + from, bytes, (off_t)at);
 
 		if (n == 0 || (n < 0 && errno != EINTR))
 			return false;
-		if (n > 0)
-			done += (uint32_t)n;
+		if (n < 0)
+			continue;
+		from += (uint32_t)n;
+		bytes -= (uint32_t)n;
+		at += (uint64_t)n;
 	}
 	return true;
+}
+
+/* Where the program has a byte of a shadow, and how many from there on follow each other. */
+static uint64_t
+place_of(struct private_memory *memory, const struct shadow *shadow, size_t offset, uint32_t *bytes)
+{
+	uint32_t left = PLX_PAGE_BYTES - (uint32_t)(offset % PLX_PAGE_BYTES);
+	uint64_t page;
+
+	if (shadow->page == NULL)
+		return shadow->at + offset;
+	if (*bytes > left)
+		*bytes = left;
+	pthread_mutex_lock(&memory->lock);
+	page = shadow->page[offset >> PLX_PAGE_SHIFT];
+	pthread_mutex_unlock(&memory->lock);
+	return page + offset % PLX_PAGE_BYTES;
 }
 
 static bool
 carry_out(struct private_memory *memory, const struct plx_copy *copy)
 {
 	struct shadow *shadow = use(memory, copy);
-	bool done;
+	bool right = shadow != NULL;
 
+	for (uint32_t done = 0, bytes; right && done < copy->bytes; done += bytes) {
+		size_t offset = (size_t)((uint8_t *)copy->shadow - shadow->base) + done;
+		uint64_t at;
+
+		bytes = copy->bytes - done;
+		at = place_of(memory, shadow, offset, &bytes);
+		right = copy_bytes(memory->fd, copy, done, bytes, at);
+	}
 	if (shadow == NULL)
 		return false;
-	done = copy_bytes(memory->fd, copy,
-			  shadow->at + (uint64_t)((uint8_t *)copy->shadow - shadow->base));
 	pthread_mutex_lock(&memory->lock);
 	unuse(shadow);
 	pthread_mutex_unlock(&memory->lock);
-	return done;
+	return right;
 }
 
 static void

@@ -28,14 +28,20 @@ enum plx_status private_begin(int fd, struct engine_seat *const *back, uint32_t 
 void private_end(struct private_memory *memory);
 
 /**
- * A shadow for a region [va, va + length).
- * @param at   where the program has it; need not be its memory
- * @param page [plx_pages_spanned(va, length)] its pages, for the key table
+ * A shadow for a region [va, va + length), which the program has at `at`; need not be its memory.
  * Errors: NO_MEMORY
  */
 enum plx_status private_shadow(struct private_memory *memory, uint64_t at, uint64_t va,
-			       uint64_t length, uint64_t *page,
-			       struct shadow **shadow) PLX_MUST_CHECK;
+			       uint64_t length, struct shadow **shadow) PLX_MUST_CHECK;
+/** A shadow of pages that need not follow each other, of none yet. Errors: NO_MEMORY */
+enum plx_status private_shadow_list(struct private_memory *memory, uint64_t pages,
+				    struct shadow **shadow) PLX_MUST_CHECK;
+/** The first pages of such a shadow stand for these from now on. It waits as private_unshadow().
+ * @param page [pages] where the program has them */
+void private_assign(struct private_memory *memory, struct shadow *shadow, const uint64_t *page,
+		    uint64_t pages);
+/** The first pages of a shadow, for the key table. */
+void private_pages(const struct shadow *shadow, uint64_t pages, uint64_t *page);
 /* No engine asks for copies of it any more: wait until those are finished that were asked for, or
  * for two seconds, after which they are given up. */
 void private_unshadow(struct private_memory *memory, struct shadow *shadow);

@@ -224,12 +224,13 @@ import(struct attached *to, const struct plx_shared *shared)
 
 /* ---- private memory; the lock is held ---- */
 
-/* Is it a region of memory that no arena has? */
+/* Is it a region of memory that no arena has, or may it become one? */
 static bool
 is_private(enum plx_ipc_op op, const void *request)
 {
-	return op == PLX_IPC_MR_REGISTER &&
-	       ((const struct plx_ipc_mr_register *)request)->place.segment == 0;
+	return op == PLX_IPC_MR_PAGES || op == PLX_IPC_MR_FAST ||
+	       (op == PLX_IPC_MR_REGISTER &&
+		((const struct plx_ipc_mr_register *)request)->place.segment == 0);
 }
 
 /* Let the host read and write what it cannot map: once, before the first such region. If it must

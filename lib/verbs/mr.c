@@ -4,7 +4,9 @@
  * Start with plx_mr_register().
  */
 #include <stdlib.h>
+#include <string.h>
 
+#include "plx_mem.h"
 #include "plx_objects.h"
 
 static struct plx_location
@@ -50,22 +52,62 @@ plx_mr_register(struct plx_pd *pd, void *memory, size_t length, uint32_t access,
 	return register_by(pd, PLX_IPC_MR_REGISTER, &request, mr);
 }
 
+/* A host in another process reads a list in memory that it shares. */
+static bool
+is_remote(const struct plx_pd *pd)
+{
+	return pd->adapter->seat->ops->remote;
+}
+
+/* Has it a first and a last address? */
+static bool
+is_range(uint64_t va, uint64_t length)
+{
+	return length != 0 && length - 1 <= UINT64_MAX - va;
+}
+
+static enum plx_status
+register_list(struct plx_pd *pd, struct plx_ipc_mr_register *request, const uint64_t *page,
+	      size_t bytes, struct plx_mr **mr)
+{
+	request->place = place_of(pd, page, bytes);
+	return register_by(pd, PLX_IPC_MR_PAGES, request, mr);
+}
+
 enum plx_status
 plx_mr_register_pages(struct plx_pd *pd, uint64_t va, const uint64_t *page, uint64_t length,
 		      uint32_t access, struct plx_mr **mr)
 {
-	const struct plx_ipc_mr_register request = {
+	struct plx_ipc_mr_register request = {
 		.pd = pd->object,
-		.place = place_of(pd, page, sizeof(*page)),
 		.va = va,
 		.length = length,
 		.access = access,
 	};
+	enum plx_status status;
+	uint64_t *copy;
+	size_t bytes;
 
-	return register_by(pd, PLX_IPC_MR_PAGES, &request, mr);
+	if (!is_remote(pd) || page == NULL || !is_range(va, length))
+		return register_list(pd, &request, page, sizeof(*page), mr);
+	bytes = plx_pages_spanned(va, length) * sizeof(*page);
+	copy = plx_mem_alloc(bytes, -1, NULL);
+	if (copy == NULL)
+		return PLX_NO_MEMORY;
+	memcpy(copy, page, bytes);
+	status = register_list(pd, &request, copy, bytes, mr);
+	plx_mem_free(copy);
+	return status;
 }
 
 /* ---- fast registration ---- */
+
+static void
+free_mr(struct plx_mr *mr)
+{
+	plx_mem_free(mr->list);
+	free(mr);
+}
 
 enum plx_status
 plx_mr_create_fast(struct plx_pd *pd, uint32_t pages, struct plx_mr **mr)
@@ -77,12 +119,22 @@ plx_mr_create_fast(struct plx_pd *pd, uint32_t pages, struct plx_mr **mr)
 
 	if (made == NULL)
 		return PLX_NO_MEMORY;
+	if (is_remote(pd) && pages > 0 && pages <= PLX_FAST_PAGES_MAX) {
+		made->list = plx_mem_alloc(pages * sizeof(*made->list), -1, NULL);
+		if (made->list == NULL) {
+			free(made);
+			return PLX_NO_MEMORY;
+		}
+	}
 	status = adapter_call(pd->adapter, PLX_IPC_MR_FAST, &request, &reply, NULL);
 	if (status != PLX_OK) {
-		free(made);
+		free_mr(made);
 		return status;
 	}
-	*made = (struct plx_mr){.pd = pd, .object = reply.object, .fast = true};
+	made->pd = pd;
+	made->object = reply.object;
+	made->fast = true;
+	made->pages = pages;
 	*mr = made;
 	return PLX_OK;
 }
@@ -124,8 +176,14 @@ plx_post_reg(struct plx_qp *qp, const struct plx_reg *reg, struct plx_key *key)
 		return PLX_DENIED;
 	if (reg->page != NULL && reg->pages == 0)
 		return PLX_INVALID;
+	if (reg->page != NULL && mr->list != NULL && reg->pages > mr->pages)
+		return PLX_INVALID;
 	if (reg->page != NULL) {
-		request.place = place_of(mr->pd, reg->page, reg->pages * sizeof(*reg->page));
+		const uint64_t *page = reg->page;
+
+		if (mr->list != NULL)
+			page = memcpy(mr->list, reg->page, reg->pages * sizeof(*page));
+		request.place = place_of(mr->pd, page, reg->pages * sizeof(*page));
 		request.pages = reg->pages;
 	} else {
 		request.place = place_of(mr->pd, reg->memory, reg->length);
@@ -162,7 +220,7 @@ deregister(struct plx_mr *mr, uint64_t timeout_ns)
 		adapter_call(mr->pd->adapter, PLX_IPC_MR_DEREGISTER, &request, &none, NULL);
 
 	if (status == PLX_OK)
-		free(mr);
+		free_mr(mr);
 	return status;
 }
 

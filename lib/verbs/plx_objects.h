@@ -62,7 +62,9 @@ struct plx_mr {
 	struct plx_pd *pd;
 	struct plx_object object;
 	struct plx_key key;
-	bool fast; /* registered by work requests; `key` is not used */
+	bool fast;      /* registered by work requests; `key` is not used */
+	uint64_t *list; /* [pages] of an attached program: where its host reads lists */
+	uint32_t pages;
 };
 
 struct plx_mw {

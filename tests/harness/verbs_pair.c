@@ -142,16 +142,16 @@ open_adapters(void **state)
 {
 	char name[PLX_ADAPTER_NAME_MAX + 1];
 	struct plx_adapter_options options;
-	static bool is_up;
 	struct plx_why why = {""};
+	enum plx_status status;
 
 	(void)state;
-	/* Without hugepages, as in host_process.c. */
-	if (!attached && !is_up && plx_eal_start("--no-huge -m 1024", &why) != PLX_OK) {
+	/* Without hugepages, as in host_process.c; STATE: it is up already. */
+	status = attached ? PLX_OK : plx_eal_start("--no-huge -m 1024", &why);
+	if (status != PLX_OK && status != PLX_STATE) {
 		print_error("%s\n", why.text);
 		return -1;
 	}
-	is_up |= !attached;
 	for (unsigned i = 0; i < 2; i++) {
 		pair_adapter_options(&options, i);
 		pair_adapter_name(i, name);

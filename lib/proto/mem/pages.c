@@ -125,6 +125,22 @@ plx_region_promise_pages(struct plx_mem *mem, struct plx_region region, const ui
 	return PLX_OK;
 }
 
+uint32_t
+plx_region_next_list(struct plx_mem *mem, struct plx_region region)
+{
+	const struct plx_slot *slot = plx_slot_of(mem, region.slot, PLX_SLOT_REGION, false);
+
+	return slot != NULL && lists_of(slot) != NULL ? find_list(slot) : 0;
+}
+
+bool
+plx_region_is_of(struct plx_mem *mem, struct plx_region region, struct plx_domain domain)
+{
+	const struct plx_slot *slot = plx_slot_of(mem, region.slot, PLX_SLOT_REGION, false);
+
+	return slot != NULL && __atomic_load_n(&slot->domain, __ATOMIC_RELAXED) == domain.id;
+}
+
 void
 plx_region_void(struct plx_mem *mem, const struct plx_promise *promise)
 {

@@ -201,6 +201,14 @@ enum plx_status plx_region_promise_pages(struct plx_mem *mem, struct plx_region 
 					 const uint64_t *page, uint32_t pages,
 					 struct plx_promise *promise) PLX_MUST_CHECK;
 
+/** The list that the next promise of pages will have, as the promise will say; 0: none is free, or
+ * there is no such region with lists.
+ * Threads: as plx_region_promise() */
+uint32_t plx_region_next_list(struct plx_mem *mem, struct plx_region region);
+
+/** Is it a region of that domain? Threads: any; the answer may be stale */
+bool plx_region_is_of(struct plx_mem *mem, struct plx_region region, struct plx_domain domain);
+
 /**
  * A promise will not be fulfilled: its list can be used again. Without effect if it has been, or
  * has no list.

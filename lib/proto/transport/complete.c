@@ -74,7 +74,8 @@ plx_rc_discard(struct plx_rc *qp, const struct plx_wqe *wqe)
 	/* The owner may have unbound it already by destroying it. */
 	if (wqe->op == PLX_WR_BIND && wqe->inv_key.v != 0)
 		(void)!plx_key_invalidate(qp->mem, wqe->inv_key, &qp->asker);
-	if (wqe->op == PLX_WR_REG && !qp->foreign) {
+	if (wqe->op == PLX_WR_REG &&
+	    plx_region_is_of(qp->mem, (struct plx_region){wqe->region.slot}, qp->asker.domain)) {
 		const struct plx_promise promise = promise_of(&wqe->region);
 
 		plx_region_void(qp->mem, &promise);

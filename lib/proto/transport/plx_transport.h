@@ -217,7 +217,7 @@ struct plx_rc_ids {
 	void *cc_state;
 	const struct plx_recovery_ops *recovery; /* NULL: plx_recovery_go_back */
 	/* the program that posts is another process: what it says of our memory is not believed, so
-	 * PLX_WR_REG is refused */
+	 * PLX_WR_REG has a list of pages */
 	bool foreign;
 };
 

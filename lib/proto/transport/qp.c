@@ -255,8 +255,6 @@ check_head(const struct plx_rc *qp, const struct plx_wqe *wqe, bool has_spill)
 			 wqe->flags & ~PLX_WR_FLAGS_COMMON) &&
 	    (wqe->op != PLX_WR_READ || wqe->flags & ~PLX_WR_FLAGS_ALL))
 		return PLX_INVALID;
-	if (wqe->op == PLX_WR_REG && qp->foreign)
-		return PLX_INVALID;
 	if (wr_is_rd_atomic(wqe->op) && qp->initiator_depth == 0 && qp->state != PLX_QP_ERROR)
 		return PLX_INVALID;
 	if (wqe->flags & PLX_WR_INLINE)

@@ -87,13 +87,18 @@ static bool
 register_region(struct plx_rc *qp, const struct plx_wqe_region *region)
 {
 	const struct plx_promise promise = promise_of(region);
-	const struct plx_region_attr attr = {
+	struct plx_region_attr attr = {
 		.va = region->va,
 		.host = (uint8_t *)(uintptr_t)region->host,
 		.length = region->length,
 		.access = region->access,
 	};
 
+	/* The host has not been asked for these; and where memory is it alone says, in a list. */
+	if (qp->foreign)
+		attr.access.bits &= (uint8_t) ~(PLX_ACCESS_BIND | PLX_ACCESS_STABLE);
+	if (qp->foreign && region->list == 0)
+		return false;
 	return plx_region_fulfil(qp->mem, qp->asker.domain, &promise, &attr) == PLX_OK;
 }
 
