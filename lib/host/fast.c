@@ -187,11 +187,8 @@ shadow_pages(struct host_seat *seat, struct host_mr *mr, uint64_t *page, uint64_
 	if (list == 0)
 		return PLX_FULL;
 	list--;
-	if (!seat->has_private_memory) {
-		plx_why_set(why, "the host may not read and write this memory: the program could "
-				 "not open its /proc/self/mem; use memory of plx_mem_alloc()");
+	if (!host_may_copy(seat, why))
 		return PLX_INVALID;
-	}
 	status = charge(seat, mr, list, pages, why);
 	if (status == PLX_OK && mr->list_shadow[list] == NULL)
 		status = private_shadow_list(seat->private_memory, mr->pages,

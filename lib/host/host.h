@@ -332,6 +332,8 @@ void *host_memory_of(uint64_t va, const uint64_t *page, uint64_t pages);
  * Errors: INVALID */
 enum plx_status host_list_read(const struct host_seat *seat, struct plx_location place,
 			       uint64_t pages, uint64_t *out, struct plx_why *why) PLX_MUST_CHECK;
+/* May private memory of the program be copied? If not, with a sentence. */
+bool host_may_copy(const struct host_seat *seat, struct plx_why *why);
 /* Its engines are done with a region of fast registrations. */
 void host_fast_end(struct host_seat *seat, struct host_mr *mr);
 

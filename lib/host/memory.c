@@ -150,6 +150,15 @@ register_at(struct host_seat *seat, const struct host_pd *pd,
 	return status;
 }
 
+bool
+host_may_copy(const struct host_seat *seat, struct plx_why *why)
+{
+	if (!seat->has_private_memory)
+		plx_why_set(why, "the host may not read and write this memory: the program could "
+				 "not open its /proc/self/mem; allocate it by plx_mem_alloc()");
+	return seat->has_private_memory;
+}
+
 /* Register what a shadow stands for: by a list of the shadow's pages. An atomic could not be
  * executed there.
  * @param make the shadow */
@@ -170,11 +179,8 @@ register_shadow(struct host_seat *seat, const struct host_pd *pd,
 	struct host_mr *made;
 	enum plx_status status;
 
-	if (!seat->has_private_memory) {
-		plx_why_set(why, "the host may not read and write this memory: the program could "
-				 "not open its /proc/self/mem; allocate it by plx_mem_alloc()");
+	if (!host_may_copy(seat, why))
 		return PLX_INVALID;
-	}
 	if (request->access & PLX_ACCESS_REMOTE_ATOMIC) {
 		plx_why_set(why, "atomics need memory that the host can map; allocate it by "
 				 "plx_mem_alloc(), or leave out PLX_ACCESS_REMOTE_ATOMIC");

@@ -15,7 +15,6 @@
 #include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "plx_copy.h"
@@ -23,7 +22,6 @@
 #include "private.h"
 
 #define GIVE_UP_NS (2 * PLX_SEC)
-#define LOOK_NS    (50 * PLX_USEC)
 
 /* Its first member is compared by order(). */
 struct shadow {
@@ -156,8 +154,8 @@ private_pages(const struct shadow *shadow, uint64_t pages, uint64_t *page)
 static void
 wait_for(const struct private_memory *memory)
 {
-	const struct timespec look = {.tv_nsec = LOOK_NS};
 	uint64_t end = plx_clock_ns() + GIVE_UP_NS;
+	uint32_t looks = 0;
 	uint32_t asked[PLX_ENGINES_MAX];
 
 	for (uint32_t i = 0; i < memory->movers; i++)
@@ -165,7 +163,7 @@ wait_for(const struct private_memory *memory)
 	for (uint32_t i = 0; i < memory->movers; i++)
 		while (!plx_copier_is_idle(memory->mover[i]->copier, asked[i]) &&
 		       plx_clock_ns() < end)
-			nanosleep(&look, NULL);
+			plx_engine_backoff(&looks);
 }
 
 /* A thread that hangs has a page that it no longer looks up. */
@@ -315,12 +313,12 @@ begin_mover(struct private_memory *memory, struct engine_seat *back)
 static void
 end_mover(struct mover *mover)
 {
-	const struct timespec look = {.tv_nsec = LOOK_NS};
 	uint64_t end = plx_clock_ns() + GIVE_UP_NS;
+	uint32_t looks = 0;
 
 	plx_copier_stop(mover->copier);
 	while (!atomic_load(&mover->has_ended) && plx_clock_ns() < end)
-		nanosleep(&look, NULL);
+		plx_engine_backoff(&looks);
 	if (atomic_exchange(&mover->has_ended, true)) {
 		pthread_join(mover->thread, NULL);
 		free_mover(mover);

@@ -344,9 +344,8 @@ start_host(const char *adapters)
 	return text;
 }
 
-/* A host reaches what VirtualAlloc() has given. Otherwise it is the C library's, whose overruns a
- * sanitizer detects. */
-/* Attached, programs have shared memory; with ND2_PRIVATE they have what HeapAlloc() gives. */
+/* A host shares what VirtualAlloc() has given. Otherwise, and with ND2_PRIVATE, it is the C
+ * library's, whose overruns a sanitizer detects. */
 static bool
 has_arenas(void)
 {
