@@ -10,8 +10,13 @@
 
 #include "test.h"
 
+/* For anything that ought to happen soon. */
 enum {
-	TEST_PATIENCE_MS = 30000, /* for anything that ought to happen soon */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	TEST_PATIENCE_MS = 120000, /* a message of 2 GiB takes half a minute */
+#else
+	TEST_PATIENCE_MS = 30000,
+#endif
 };
 #define TEST_PATIENCE_NS (TEST_PATIENCE_MS * UINT64_C(1000000))
 

@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "child.h"
+
 static const IID nobody = {0x12345678, 1, 2, {3, 4, 5, 6, 7, 8, 9, 10}};
 
 /* ---- the library ---- */
@@ -467,7 +469,7 @@ child_process_ends_at_once(void **state)
 
 	(void)state;
 	if (child == 0)
-		exit(7);
+		child_exit(7);
 	assert_true(child > 0);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
