@@ -105,11 +105,12 @@ tsan: prepare-test build-tsan/build.ninja ## rings, engine, sessions, ND2 and ND
 		$(addprefix tests/unit/windows/ex/ex_,$(TSAN_EX)) tests/unit/windows/wdk/wdk_seh \
 		$(addprefix tests/unit/windows/io/io_,$(TSAN_IO)) tests/unit/windows/io/iotest.so \
 		$(addprefix tests/unit/face/ndk/ndk_,$(TSAN_NDK)) $(addprefix tests/unit/face/wsk/wsk_,$(TSAN_WSK)) tests/unit/proto/mem/mem_fast \
-		tests/unit/proto/mem/mem_pages
+		$(addprefix tests/unit/proto/mem/mem_,map pages)
 	$(TSAN_WITH) build-tsan/tests/unit/engine/copy/copy_threads
 	$(TSAN_WITH) build-tsan/tests/unit/engine/ring/ring_threads
 	$(TSAN_WITH) build-tsan/tests/unit/proto/mem/mem_threads
 	$(TSAN_WITH) build-tsan/tests/unit/proto/mem/mem_fast
+	$(TSAN_WITH) build-tsan/tests/unit/proto/mem/mem_map
 	$(TSAN_WITH) build-tsan/tests/unit/proto/mem/mem_pages
 	$(TSAN_WITH) build-tsan/tests/tsan/crowd 5
 	$(TSAN_WITH) build-tsan/tests/tsan/engines 36

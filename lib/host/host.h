@@ -54,6 +54,14 @@ struct host_table {
 	uint32_t used;
 };
 
+/* What the regions of all memory of a program have in common. */
+struct host_space {
+	uint32_t regions; /* 0: it has not begun */
+	uint64_t bytes;
+	struct shadow *shadow;
+	struct plx_page_map map;
+};
+
 struct host_seat {
 	struct plx_seat seat; /* an embedded program's; first */
 	struct host_adapter *adapter;
@@ -71,6 +79,7 @@ struct host_seat {
 	size_t missing;             /* [bytes] that no segment had room for */
 	struct private_memory *private_memory; /* NULL: none was given */
 	bool has_private_memory;               /* it can be used */
+	struct host_space space;
 	/* its quotas, and what it has of each kind */
 	const struct plx_host_rights *rights;
 	struct plx_host_who who;
@@ -116,6 +125,7 @@ struct host_mr {
 	uint64_t charged; /* [bytes] of the seat's memory, for that */
 	uint32_t pages;   /* of one fast registration */
 	bool fast;        /* registered by work requests; `memory` and `key` are not used */
+	bool space;       /* of all memory: it uses the seat's space */
 	bool mapped;      /* for the device, with plx_host_map_memory() */
 	bool retired;     /* a deregister timed out; the next call continues it */
 	uint64_t token;
@@ -334,6 +344,14 @@ enum plx_status host_list_read(const struct host_seat *seat, struct plx_location
 			       uint64_t pages, uint64_t *out, struct plx_why *why) PLX_MUST_CHECK;
 /* May private memory of the program be copied? If not, with a sentence. */
 bool host_may_copy(const struct host_seat *seat, struct plx_why *why);
+/* space.c: is this all memory that a program can have? */
+bool host_is_space(const struct plx_ipc_mr_register *request);
+/* Use the seat's space for one more region. Errors: FULL (its memory: with a sentence), NO_MEMORY
+ */
+enum plx_status host_space_use(struct host_seat *seat, struct plx_page_map **map,
+			       struct plx_why *why) PLX_MUST_CHECK;
+/* Engines are done with that region. */
+void host_space_unuse(struct host_seat *seat);
 /* Its engines are done with a region of fast registrations. */
 void host_fast_end(struct host_seat *seat, struct host_mr *mr);
 

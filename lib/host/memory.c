@@ -210,6 +210,46 @@ register_shadow(struct host_seat *seat, const struct host_pd *pd,
 	return PLX_OK;
 }
 
+/* Register all memory that the program can have, for its own use. */
+static enum plx_status
+register_space(struct host_seat *seat, const struct host_pd *pd,
+	       const struct plx_ipc_mr_register *request, struct plx_ipc_mr_registered *reply,
+	       struct plx_why *why)
+{
+	struct plx_region_attr attr = {
+		.va = request->va,
+		.length = request->length,
+		.access = {(uint8_t)request->access},
+	};
+	enum plx_status status;
+	struct host_mr *made;
+
+	if (!host_may_copy(seat, why))
+		return PLX_INVALID;
+	if (request->access & ~(uint32_t)PLX_ACCESS_LOCAL_WRITE ||
+	    request->place.at != request->va) {
+		plx_why_set(why, "a region of all memory is for the program's own requests: it has "
+				 "no rights but PLX_ACCESS_LOCAL_WRITE");
+		return PLX_INVALID;
+	}
+	made = host_mr_alloc(pd, 0);
+	if (made == NULL)
+		return PLX_NO_MEMORY;
+	made->length = request->length;
+	made->space = true;
+	status = host_space_use(seat, &attr.map, why);
+	if (status != PLX_OK) {
+		host_mr_free(made);
+		return status;
+	}
+	status = publish(seat, made, &attr, reply, why);
+	if (status != PLX_OK) {
+		host_space_unuse(seat);
+		host_mr_free(made);
+	}
+	return status;
+}
+
 static enum plx_status
 make_shadow(struct host_seat *seat, const struct plx_ipc_mr_register *request, struct host_mr *mr,
 	    struct plx_why *why)
@@ -259,6 +299,8 @@ HOST_FN(host_mr_register)
 		return register_at(seat, pd, request, memory, reply, why);
 	if (!seat->foreign || request->place.segment != 0 || request->place.at == 0)
 		return PLX_INVALID;
+	if (host_is_space(request))
+		return register_space(seat, pd, request, reply, why);
 	return register_shadow(seat, pd, request, make_shadow, reply, why);
 }
 
@@ -340,6 +382,8 @@ deregister(struct host_seat *seat, struct host_mr *mr, uint64_t timeout_ns)
 		seat->segment[mr->segment].users--;
 	if (mr->shadow != NULL)
 		private_unshadow(seat->private_memory, mr->shadow);
+	if (mr->space)
+		host_space_unuse(seat);
 	host_fast_end(seat, mr);
 	seat->used[PLX_HOST_MEMORY] -= mr->charged;
 	host_leave(seat, &mr->object);

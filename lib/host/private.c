@@ -151,6 +151,16 @@ private_pages(const struct shadow *shadow, uint64_t pages, uint64_t *page)
 			  PLX_PAGE_PRIVATE;
 }
 
+struct plx_page_map
+private_map(const struct shadow *shadow)
+{
+	return (struct plx_page_map){
+		.page = shadow->page,
+		.first = (uintptr_t)shadow->base,
+		.places = (uint32_t)(shadow->bytes >> PLX_PAGE_SHIFT),
+	};
+}
+
 static void
 wait_for(const struct private_memory *memory)
 {
@@ -223,7 +233,8 @@ place_of(struct private_memory *memory, const struct shadow *shadow, size_t offs
 	if (*bytes > left)
 		*bytes = left;
 	pthread_mutex_lock(&memory->lock);
-	page = shadow->page[offset >> PLX_PAGE_SHIFT];
+	/* an engine may give other pages their places */
+	page = __atomic_load_n(&shadow->page[offset >> PLX_PAGE_SHIFT], __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&memory->lock);
 	return page + offset % PLX_PAGE_BYTES;
 }

@@ -42,6 +42,8 @@ void private_assign(struct private_memory *memory, struct shadow *shadow, const 
 		    uint64_t pages);
 /** The first pages of a shadow, for the key table. */
 void private_pages(const struct shadow *shadow, uint64_t pages, uint64_t *page);
+/** The map of such a shadow, whose pages get their places from engines. */
+struct plx_page_map private_map(const struct shadow *shadow);
 /* No engine asks for copies of it any more: wait until those are finished that were asked for, or
  * for two seconds, after which they are given up. */
 void private_unshadow(struct private_memory *memory, struct shadow *shadow);

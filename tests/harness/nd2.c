@@ -8,15 +8,12 @@
 
 #include <dlfcn.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
+
+#include "polluxd.h"
 
 enum {
 	PAGE = 4096,
@@ -55,8 +52,6 @@ static const char hosted[] = ND_EAL
 	"  { name = \"nd1\"; device = \"net_wire0,end=1\"; worker = \"nd\"; idle = \"yield\";\n"
 	"    packets = 4096; address = [ \"10.78.2.2/24\", \"fd78:2::2/64\" ]; }\n"
 	");\n";
-static const char attached[] = "adapters = ( { name = \"nd0\"; host = \"%s\"; },\n"
-			       "             { name = \"nd1\"; host = \"%s\"; } );\n";
 
 const char *
 nd_link(const char *const device[2], const char *const settings[2])
@@ -279,69 +274,12 @@ write_file(char *path, const char *text)
 	close(fd);
 }
 
-/* ---- a polluxd ---- */
-
-static pid_t host;
-static const char *host_file; /* its configuration, which it reads while it begins */
+/* ---- attached ---- */
 
 bool
 nd_is_attached(void)
 {
-	return getenv("ND2_POLLUXD") != NULL;
-}
-
-static void
-end_host(void)
-{
-	if (getpid() != started_by)
-		return;
-	kill(host, SIGTERM);
-	(void)waitpid(host, NULL, 0);
-	unlink(host_file);
-}
-
-static bool
-answers(const char *socket_path)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	bool connected;
-
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", socket_path);
-	connected = connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0;
-	close(fd);
-	return connected;
-}
-
-pid_t
-nd_host(void)
-{
-	return host;
-}
-
-/* Returns: the configuration of a program that is attached to it */
-static const char *
-start_host(const char *adapters)
-{
-	static char socket_path[64], text[2048];
-	static char path[] = "/tmp/nd2-host-XXXXXX";
-	uint64_t until = test_ms() + TEST_PATIENCE_MS;
-
-	snprintf(socket_path, sizeof(socket_path), "/tmp/nd2-host-%d.sock", (int)getpid());
-	snprintf(text, sizeof(text), "daemon = { socket = \"%s\"; };\n%s", socket_path, adapters);
-	write_file(path, text);
-	host_file = path;
-	host = fork();
-	if (host == 0) {
-		/* A test that is killed leaves no daemon. */
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		execl(getenv("ND2_POLLUXD"), "polluxd", "--config", path, (char *)NULL);
-		_exit(2);
-	}
-	while (!answers(socket_path) && test_ms() < until)
-		usleep(10000);
-	snprintf(text, sizeof(text), attached, socket_path, socket_path);
-	return text;
+	return polluxd_is_wanted();
 }
 
 /* A host shares what VirtualAlloc() has given. Otherwise, and with ND2_PRIVATE, it is the C
@@ -376,10 +314,8 @@ nd_start(const char *configuration)
 	if (never)
 		return;
 	started_by = getpid();
-	if (nd_is_attached()) {
-		configuration = start_host(configuration == config ? hosted : configuration);
-		atexit(end_host);
-	}
+	if (nd_is_attached())
+		configuration = polluxd_begin(configuration == config ? hosted : configuration);
 	write_file(path, configuration);
 	setenv("POLLUX_CONFIG", path, 1);
 	setenv("POLLUX_ND2_LOG", "1", 1);

@@ -38,11 +38,9 @@ enum {
 
 /** Run all tests with worker threads. Returns: failures */
 int nd_run(const char *name, const struct CMUnitTest *tests, size_t n);
-/** With ND2_POLLUXD in the environment, the adapters of worker mode are those of a polluxd of that
- * program, and nothing runs inline. */
+/** With TEST_POLLUXD in the environment (polluxd.h), the adapters of worker mode are those of a
+ * polluxd, and nothing runs inline. */
 bool nd_is_attached(void);
-/** That polluxd. */
-pid_t nd_host(void);
 /** In inline mode: tests of one thread. */
 int nd_run_inline(const char *name, const struct CMUnitTest *tests, size_t n);
 /** The one, then the other. */

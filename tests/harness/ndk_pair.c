@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "polluxd.h"
+
 static const char config[] =
 	"eal = \"--no-huge -m 1024\";\n" /* as in host_process.c */
 	"adapters = (\n"
@@ -24,10 +26,11 @@ int
 ndk_run(const char *name, const struct CMUnitTest *tests, size_t n)
 {
 	char path[] = "/tmp/ndk_pair.XXXXXX";
+	const char *text = polluxd_is_wanted() ? polluxd_begin(config) : config;
 	int fd = mkstemp(path);
 	int failures;
 
-	if (fd < 0 || write(fd, config, sizeof(config) - 1) != sizeof(config) - 1) {
+	if (fd < 0 || dprintf(fd, "%s", text) < 0) {
 		perror(path);
 		return 1;
 	}

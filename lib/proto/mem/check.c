@@ -146,19 +146,34 @@ plx_key_check(const struct plx_mem *mem, struct plx_key key, const struct plx_as
 	return check(mem, key, asker, va, length, need, at, out);
 }
 
+/* Where the page of `va` is, which is inside the terms; 0: their map has no place left. */
+static uint64_t
+page_of(const struct plx_slot_terms *terms, uint64_t va)
+{
+	uintptr_t host = (uintptr_t)terms->host;
+	const struct plx_page_map *map;
+
+	if (!(host & PLX_HOST_MAP))
+		return plx_page_at(terms->host, terms->va, va);
+	map = (const struct plx_page_map *)(host & ~(uintptr_t)PLX_HOST_MAP);
+	return plx_map_page(map, va - va % PLX_PAGE_BYTES);
+}
+
 /*
- * Narrow terms with a list of pages to the page of `va`, which is inside them. Returns false if the
- * life has ended, so that the list may be another's.
+ * Narrow terms with a list or a map of pages to the page of `va`, which is inside them. Returns
+ * UNKNOWN if the life has ended, so that the list may be another's.
  */
-static bool
+static enum plx_key_verdict
 narrow(const struct plx_mem *mem, struct slot_view *view, uint64_t va, bool *is_private)
 {
 	struct plx_slot_terms *terms = &view->terms;
 	uint64_t first = va - va % PLX_PAGE_BYTES, last = first + (PLX_PAGE_BYTES - 1);
-	uint64_t page = plx_page_at(terms->host, terms->va, va);
+	uint64_t page = page_of(terms, va);
 
 	if (__atomic_load_n(&mem->slot[view->number].life, __ATOMIC_RELAXED) != view->life)
-		return false;
+		return PLX_KEY_UNKNOWN; /* LCOV_EXCL_LINE: between two loads */
+	if (page == 0)
+		return PLX_KEY_RANGE;
 	*is_private = page & PLX_PAGE_PRIVATE;
 	page &= ~PLX_PAGE_PRIVATE;
 	if (first < terms->va) {
@@ -171,7 +186,7 @@ narrow(const struct plx_mem *mem, struct slot_view *view, uint64_t va, bool *is_
 	terms->length = last - first + 1;
 	terms->host = (uint8_t *)(uintptr_t)page;
 	terms->access.bits &= PLX_ACCESS_ALL;
-	return true;
+	return PLX_KEY_GRANTED;
 }
 
 /* The same checks as check(). */
@@ -186,14 +201,17 @@ plx_key_check_page(const struct plx_mem *mem, struct plx_key key, const struct p
 	bool inside = plx_range_inside(va, length, terms->va, terms->length);
 	bool pages = terms->access.bits & PLX_SLOT_PAGES, is_private = false;
 	uint32_t faults = asker_faults(&view, known, asker);
+	enum plx_key_verdict verdict = PLX_KEY_GRANTED;
 	uint64_t left;
 
 	faults |= FAULT((need.bits & ~terms->access.bits) != 0, NO_RIGHT);
 	faults |= FAULT((length == 0) | !inside, RANGE);
 	if (faults)
 		return first_fault(faults);
-	if (pages && !narrow(mem, &view, va, &is_private))
-		return PLX_KEY_UNKNOWN; /* LCOV_EXCL_LINE: between two loads */
+	if (pages)
+		verdict = narrow(mem, &view, va, &is_private);
+	if (verdict != PLX_KEY_GRANTED)
+		return verdict;
 	/* What the memo grants is never private: plx_key_check() asks nothing else. */
 	if (asker->memo != NULL && !is_private)
 		remember(mem, &view, asker->memo, memo_at(key, need));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Memory that is not contiguous: lists of pages, and which life of a fast-register region has which
- * of its lists. It never accesses a page. Start with plx_region_promise_pages().
+ * Memory that is not contiguous: lists of pages, which life of a fast-register region has which of
+ * its lists, and maps. It never accesses a page. Start with plx_region_promise_pages().
  *
  * A list is written by the thread that promises, and read by engines as long as its life lasts. Who
  * promises finds a list whose life has ended, or can never begin: a life begins only if it is later
@@ -170,4 +170,50 @@ plx_pages_promised(struct plx_slot *slot, const struct plx_promise *promise, uin
 	    plx_pages_spanned(va, length) > __atomic_load_n(&lists->of[at].pages, __ATOMIC_RELAXED))
 		return NULL;
 	return list_at(lists, promise->list);
+}
+
+/* ---- maps ----
+ *
+ * A hash table, whose entries stay: pages that follow each other have places that do, as far as
+ * nothing else is there, so that they are copied in one piece. */
+
+enum {
+	RUN = PLX_MAP_PLACES_MIN,
+	LOOKS = 64, /* for a place; then the map counts as full */
+};
+
+_Static_assert((RUN & (RUN - 1)) == 0, "a page's place in its run is masked");
+
+bool
+plx_map_is_valid(const struct plx_page_map *map)
+{
+	return map->page != NULL && map->first != 0 && map->first % PLX_PAGE_BYTES == 0 &&
+	       map->places >= RUN && (map->places & (map->places - 1)) == 0;
+}
+
+/* Does a place belong to this page, or does it now? */
+static bool
+has_place(uint64_t *place, uint64_t page)
+{
+	uint64_t none = 0;
+
+	/* Relaxed: the place is all that there is to know. */
+	return __atomic_load_n(place, __ATOMIC_RELAXED) == page ||
+	       __atomic_compare_exchange_n(place, &none, page, false, __ATOMIC_RELAXED,
+					   __ATOMIC_RELAXED) ||
+	       none == page;
+}
+
+uint64_t
+plx_map_page(const struct plx_page_map *map, uint64_t page)
+{
+	uint64_t number = page >> PLX_PAGE_SHIFT, run = number / RUN;
+	/* Fibonacci hashing: the upper half of the product depends on all bits of the run. */
+	uint32_t hash = (uint32_t)((run * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+	uint32_t at = (hash * RUN + (uint32_t)(number % RUN)) & (map->places - 1);
+
+	for (uint32_t looks = 0; looks < LOOKS; looks++, at = (at + RUN) & (map->places - 1))
+		if (has_place(&map->page[at], page))
+			return (map->first + ((uint64_t)at << PLX_PAGE_SHIFT)) | PLX_PAGE_PRIVATE;
+	return 0;
 }

@@ -109,6 +109,20 @@ void plx_domain_unhold(struct plx_mem *mem, struct plx_domain domain);
 
 /* ---- regions ---- */
 
+/*
+ * Where the pages are of a range that no list could hold, such as all that a process can have: a
+ * page gets a place of its map when it is first asked for, and keeps it. Engines write it.
+ */
+struct plx_page_map {
+	uint64_t *page;  /* [places] the address of the page that has this place; 0: none yet */
+	uint64_t first;  /* where the first place is in this process: a shadow's */
+	uint32_t places; /* a power of two, PLX_MAP_PLACES_MIN .. */
+};
+
+enum {
+	PLX_MAP_PLACES_MIN = 16, /* as many as pages that have places in a row */
+};
+
 struct plx_region_attr {
 	uint64_t va;     /* the address that peers and SGEs use */
 	uint8_t *host;   /* its address in this process, not NULL; often the same number */
@@ -118,6 +132,9 @@ struct plx_region_attr {
 	 * range, whose first byte is at va % PLX_PAGE_BYTES of the first; each with
 	 * PLX_PAGE_PRIVATE, or none. Outlives the region. NULL: the memory is contiguous */
 	const uint64_t *page;
+	/* Or: where they will be, all of them PLX_PAGE_PRIVATE; then `access` has no more than
+	 * PLX_ACCESS_LOCAL_WRITE. Outlives the region. NULL: it has none */
+	struct plx_page_map *map;
 };
 
 /** Number of pages that contain `length` bytes from `va` on. @param length 1 .., without a wrap */
@@ -336,7 +353,7 @@ enum plx_key_verdict plx_key_check(const struct plx_mem *mem, struct plx_key key
  * @param length [bytes] 1 ..
  * @param bytes  [out] of that piece
  * @param out    also whether the piece is private, which no other check grants
- * Returns: RANGE also if there are no bytes; never PIECES
+ * Returns: RANGE also if there are no bytes, or the region's map has no place left; never PIECES
  */
 enum plx_key_verdict plx_key_check_page(const struct plx_mem *mem, struct plx_key key,
 					const struct plx_asker *asker, uint64_t va, uint32_t length,

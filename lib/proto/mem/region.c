@@ -22,6 +22,9 @@ terms_are_valid(const struct plx_region_attr *attr)
 {
 	if (!range_is_valid(attr))
 		return false;
+	if (attr->map)
+		return plx_map_is_valid(attr->map) &&
+		       !(attr->access.bits & ~PLX_ACCESS_LOCAL_WRITE);
 	if (attr->page)
 		return plx_pages_are_valid(attr->page, plx_pages_spanned(attr->va, attr->length));
 	return attr->host && attr->length - 1 <= UINTPTR_MAX - (uintptr_t)attr->host;
@@ -37,10 +40,12 @@ terms_of(const struct plx_region_attr *attr)
 		.access = attr->access,
 	};
 
-	if (attr->page) {
+	if (attr->map)
+		terms.host = (uint8_t *)((uintptr_t)attr->map | PLX_HOST_MAP);
+	else if (attr->page)
 		terms.host = (uint8_t *)(uintptr_t)attr->page;
+	if (attr->map || attr->page)
 		terms.access.bits |= PLX_SLOT_PAGES;
-	}
 	return terms;
 }
 
@@ -132,6 +137,7 @@ promised_terms(struct plx_slot *slot, const struct plx_promise *promise,
 	struct plx_region_attr attr = *given;
 
 	attr.page = NULL;
+	attr.map = NULL;
 	if (!(attr.access.bits & PLX_ACCESS_INVALIDATE))
 		return false;
 	if (promise->list == 0) {

@@ -39,7 +39,8 @@ struct plx_slot {
 	uint64_t life;
 	uint64_t va;
 	uint64_t length;
-	uint8_t *host; /* with PLX_SLOT_PAGES: the page list, an array of uint64_t */
+	uint8_t *host; /* with PLX_SLOT_PAGES: the page list, an array of uint64_t, or PLX_HOST_MAP
+			*/
 	uint64_t gate;
 	uint32_t domain;
 	union {
@@ -61,6 +62,11 @@ _Static_assert(sizeof(struct plx_slot) == PLX_CACHE_LINE, "a check reads one lin
 #define PLX_SLOT_PAGES 0x80
 
 _Static_assert((PLX_ACCESS_ALL & PLX_SLOT_PAGES) == 0, "no right");
+
+/* In `host`, beside the address: of a struct plx_page_map. */
+#define PLX_HOST_MAP 1
+
+_Static_assert(_Alignof(struct plx_page_map) > PLX_HOST_MAP, "no address");
 
 #define PLX_GATE_OPEN    (UINT64_C(1) << 31)
 #define PLX_GATE_WINDOWS (PLX_GATE_OPEN - 1)
@@ -131,6 +137,13 @@ plx_page_at(const uint8_t *list, uint64_t base, uint64_t va)
 	return __atomic_load_n(&page[(va >> PLX_PAGE_SHIFT) - (base >> PLX_PAGE_SHIFT)],
 			       __ATOMIC_ACQUIRE);
 }
+
+/** Can a region have this map? */
+bool plx_map_is_valid(const struct plx_page_map *map);
+
+/** Where the page at `page` is, which gets a place if it has none. Any thread.
+ * Returns: with PLX_PAGE_PRIVATE; 0: no place is left */
+uint64_t plx_map_page(const struct plx_page_map *map, uint64_t page);
 
 /**
  * The byte `offset` after `host`, computed as a number, because an offset may exceed PTRDIFF_MAX.

@@ -207,6 +207,89 @@ memory_is_free_when_its_region_is_gone(void **state)
 	}
 }
 
+/* ---- all memory ---- */
+
+/* All that a process can have; the first page is none. */
+#define ALL_FIRST ((uintptr_t)4096)
+#define ALL_BYTES (((size_t)1 << 47) - 2 * 4096)
+
+static struct plx_mr *
+all_memory(struct plx_pd *pd)
+{
+	struct plx_mr *mr;
+
+	assert_int_equal(
+		plx_mr_register(pd, (void *)ALL_FIRST, ALL_BYTES, PLX_ACCESS_LOCAL_WRITE, &mr),
+		PLX_OK);
+	return mr;
+}
+
+/* Of malloc(), of an arena, and what was mapped after it was registered. */
+static void
+all_memory_is_registered_at_once(void **state)
+{
+	struct host_side a, b;
+	struct plx_mr *all[2], *theirs;
+	uint8_t *ours, *later, *target = filled(BYTES, 9);
+	struct plx_pd *other;
+
+	(void)state;
+	open_two(&a, &b);
+	all[0] = all_memory(a.pd);
+	assert_int_equal(plx_pd_create(a.adapter, &other), PLX_OK);
+	all[1] = all_memory(other);
+	theirs = registered(&b, target, BYTES);
+	ours = filled(BYTES, 3);
+	later = mapped(BYTES);
+	assert_int_equal(transfer(&a, PLX_WR_WRITE, ours, all[0], BYTES, (uintptr_t)target,
+				  plx_mr_key(theirs)),
+			 PLX_WC_SUCCESS);
+	assert_memory_equal(target, ours, BYTES);
+	assert_int_equal(transfer(&a, PLX_WR_READ, later, all[0], BYTES, (uintptr_t)target,
+				  plx_mr_key(theirs)),
+			 PLX_WC_SUCCESS);
+	assert_memory_equal(later, ours, BYTES);
+	assert_int_equal(transfer(&a, PLX_WR_READ, a.memory, all[0], SMALL, (uintptr_t)target + 1,
+				  plx_mr_key(theirs)),
+			 PLX_WC_SUCCESS);
+	assert_memory_equal(a.memory, ours + 1, SMALL);
+	assert_int_equal(plx_mr_deregister(all[1]), PLX_OK);
+	assert_int_equal(plx_pd_destroy(other), PLX_OK);
+	/* the first is as it was */
+	assert_int_equal(transfer(&a, PLX_WR_WRITE, ours + 7, all[0], SMALL, (uintptr_t)target,
+				  plx_mr_key(theirs)),
+			 PLX_WC_SUCCESS);
+	assert_memory_equal(target, ours + 7, SMALL);
+	munmap(later, BYTES);
+	assert_int_equal(transfer(&a, PLX_WR_WRITE, later, all[0], SMALL, (uintptr_t)target,
+				  plx_mr_key(theirs)),
+			 PLX_WC_LOCAL_PROTECTION);
+	assert_int_equal(plx_mr_deregister(all[0]), PLX_OK);
+	assert_int_equal(plx_mr_deregister(theirs), PLX_OK);
+	close_two(&a, &b);
+	free(ours);
+	free(target);
+}
+
+static void
+all_memory_is_for_local_use(void **state)
+{
+	static const uint32_t rights[] = {PLX_ACCESS_REMOTE_READ, PLX_ACCESS_REMOTE_WRITE,
+					  PLX_ACCESS_REMOTE_ATOMIC, PLX_ACCESS_BIND};
+	struct plx_mr *mr = NULL;
+	struct host_side a;
+
+	(void)state;
+	host_side_open(&a, "a");
+	for (size_t i = 0; i < sizeof(rights) / sizeof(rights[0]); i++)
+		assert_int_equal(plx_mr_register(a.pd, (void *)ALL_FIRST, ALL_BYTES,
+						 PLX_ACCESS_LOCAL_WRITE | rights[i], &mr),
+				 PLX_INVALID);
+	assert_null(mr);
+	host_side_close(&a);
+	host_side_await_nothing(&host);
+}
+
 /* ---- another program in the same process ---- */
 
 /* What is executed: its memory is where that of the program before was, and stays as it is. */
@@ -352,6 +435,8 @@ main(int argc, char **argv)
 		cmocka_unit_test(what_is_unmapped_cannot_be_sent),
 		cmocka_unit_test(what_is_unmapped_cannot_be_written_or_read),
 		cmocka_unit_test(memory_is_free_when_its_region_is_gone),
+		cmocka_unit_test(all_memory_is_registered_at_once),
+		cmocka_unit_test(all_memory_is_for_local_use),
 		cmocka_unit_test(a_program_executed_under_a_storm_of_writes_sees_nothing),
 	};
 

@@ -11,6 +11,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "polluxd.h"
+
 enum {
 	LOOK_MS = 300,
 	IDLE_MS =
@@ -48,7 +50,7 @@ static void
 kill_host(void)
 {
 	/* Who has started it reaps it. */
-	assert_int_equal(kill(nd_host(), SIGKILL), 0);
+	assert_int_equal(kill(polluxd_pid(), SIGKILL), 0);
 }
 
 static void
@@ -126,7 +128,7 @@ main(void)
 	};
 
 	if (!nd_is_attached()) {
-		fputs("ND2_POLLUXD is not set: give the path of polluxd\n", stderr);
+		fputs("TEST_POLLUXD is not set: give the path of polluxd\n", stderr);
 		return 2;
 	}
 	return nd_run("host_gone", tests, sizeof(tests) / sizeof(tests[0]));

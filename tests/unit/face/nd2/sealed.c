@@ -24,6 +24,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "polluxd.h"
+
 enum {
 	ROUNDS = 5000,
 	WINDOW_EVERY = 8, /* rounds */
@@ -159,13 +161,13 @@ find_worker(void)
 	pid_t found = 0;
 	DIR *tasks;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)nd_host());
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)polluxd_pid());
 	tasks = opendir(path);
 	assert_non_null(tasks);
 	while (found == 0 && (task = readdir(tasks)) != NULL) {
 		FILE *file;
 
-		snprintf(path, sizeof(path), "/proc/%d/task/%.20s/comm", (int)nd_host(),
+		snprintf(path, sizeof(path), "/proc/%d/task/%.20s/comm", (int)polluxd_pid(),
 			 task->d_name);
 		file = fopen(path, "r");
 		if (file == NULL)
