@@ -61,6 +61,7 @@ pass_job(struct cursor *c, struct job *job)
 	job->test = (enum test)number(c, job->test, 1);
 	job->rewrite = number(c, job->rewrite, 1) != 0;
 	job->check = number(c, job->check, 1) != 0;
+	job->is_private = number(c, job->is_private, 1) != 0;
 	uint32_t *const fields[] = {&job->size,      &job->depth,        &job->slots,
 				    &job->batch,     &job->signal,       &job->qps,
 				    &job->path_mtu,  &job->inline_bytes, &job->ack_timeout,

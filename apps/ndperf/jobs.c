@@ -56,6 +56,7 @@ fill_job(const struct options *o, enum op op, enum test test, uint32_t size, str
 		.qps = o->qps != 0 && !is_latency ? o->qps : 1,
 		.check = o->check,
 		.fill = o->fill && !is_latency,
+		.is_private = o->is_private,
 		.rewrite = o->rewrite != 0 && (op == OP_SEND || op == OP_WRITE),
 		.path_mtu = o->path_mtu,
 		.inline_bytes = o->inline_bytes,

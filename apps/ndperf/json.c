@@ -99,6 +99,7 @@ json_row(json_t *head, const struct result *r, uint32_t round, bool has_histogra
 	json_put_flag(row, "rewrite", job->rewrite);
 	json_put_flag(row, "check", job->check);
 	json_put_flag(row, "fill", job->fill);
+	json_put_flag(row, "private", job->is_private);
 	json_put_number(row, "seconds", r->seconds, -1);
 	json_put_number(row, "value", r->value, -1);
 	json_put_text(row, "unit", r->unit);

@@ -88,16 +88,17 @@ struct options {
 	struct endpoint endpoint;
 	uint64_t given; /* rows of the table that were given, for option_is_given() */
 	enum role role;
-	bool raw;       /* --raw: packets below the transport instead of operations */
-	bool with_raw;  /* --with-raw: precede each row by the raw row that it is compared with */
-	bool once;      /* server: serve one client */
-	bool check;     /* verify every byte */
-	bool histogram; /* print it, too */
-	bool fill;      /* --fill */
-	bool quiet;     /* no progress line */
-	int rewrite;    /* rewrite the source before each message: -1: chosen to suit the job */
-	uint32_t ops;   /* bits 1 << enum op; 0: not given yet */
-	uint32_t tests; /* bits 1 << enum test */
+	bool raw;        /* --raw: packets below the transport instead of operations */
+	bool with_raw;   /* --with-raw: precede each row by the raw row that it is compared with */
+	bool once;       /* server: serve one client */
+	bool check;      /* verify every byte */
+	bool histogram;  /* print it, too */
+	bool fill;       /* --fill */
+	bool is_private; /* --private: messages are in memory of malloc() */
+	bool quiet;      /* no progress line */
+	int rewrite;     /* rewrite the source before each message: -1: chosen to suit the job */
+	uint32_t ops;    /* bits 1 << enum op; 0: not given yet */
+	uint32_t tests;  /* bits 1 << enum test */
 	uint64_t size[SIZES_MAX];
 	uint32_t sizes;
 	uint32_t depth, batch, signal, qps, path_mtu, inline_bytes, ack_timeout;
@@ -122,6 +123,7 @@ struct job {
 	enum test test;
 	bool raw; /* `op` is that of the row it is compared with */
 	bool rewrite, check;
+	bool is_private; /* messages are in memory of malloc() */
 	bool fill; /* each turn of the loop posts until `depth` are in flight, not just one batch */
 	uint32_t size;   /* [bytes] per message */
 	uint32_t depth;  /* messages in flight per queue pair */

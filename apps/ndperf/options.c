@@ -190,6 +190,9 @@ static const struct option_row rows[] = {
 	 .sentence = "write the source before each message"},
 	{ROW("check", NULL, FORM_ACTIVE, OPTION_FLAG, check),
 	 .sentence = "verify every byte; figures are lower"},
+	{ROW("private", NULL, FORM_ACTIVE, OPTION_FLAG, is_private),
+	 .sentence = "messages are in memory of malloc(), which the host of an attached adapter "
+		     "copies (default memory that it shares)"},
 	{ROW("duration", "TIME", FORM_ACTIVE, OPTION_TIME, duration_ms), .least = 1,
 	 .value = "500ms", .sentence = "measured time of each row, such as 2s or 500ms"},
 	{ROW("warmup", "TIME", FORM_ACTIVE, OPTION_TIME, warmup_ms), .value = "100ms",
@@ -343,6 +346,21 @@ fits_face(const struct options *o, struct plx_why *why)
 	return true;
 }
 
+/* Check what private memory cannot have. */
+static bool
+fits_memory(const struct options *o, struct plx_why *why)
+{
+	if (!o->is_private)
+		return true;
+	if (o->ops & ATOMICS)
+		return why_set(why, "--private: no host can execute atomics on memory of malloc(); "
+				    "give --op send,write,read");
+	if (o->raw || o->with_raw)
+		return why_set(why, "--private and raw packets exclude each other: nobody copies "
+				    "those for them");
+	return true;
+}
+
 /* Check the devices and the options that depend on them. */
 static bool
 fits_device(const struct options *o, struct plx_why *why)
@@ -389,11 +407,12 @@ fits_together(struct options *o, struct plx_why *why)
 		o->layout = LAYOUT_ONE_CORE;
 	if (o->shared_worker)
 		o->layout = LAYOUT_SHARED_WORKER;
-	if (!finds_peer(o, why) || !fits_face(o, why) || !fits_ndk(o, why) || !fits_device(o, why))
+	if (!finds_peer(o, why) || !fits_face(o, why) || !fits_ndk(o, why) ||
+	    !fits_memory(o, why) || !fits_device(o, why))
 		return false;
 	if (o->ops == 0)
 		o->ops = 1 << OP_SEND | 1 << OP_WRITE | 1 << OP_READ |
-			 (o->api == API_VERBS) << OP_FETCH_ADD;
+			 (o->api == API_VERBS && !o->is_private) << OP_FETCH_ADD;
 	if (o->layout == LAYOUT_SHARED_WORKER)
 		o->mode = PLX_MODE_WORKER;
 	else if (o->mode == PLX_MODE_WORKER && o->role == ROLE_SOLO && !is_given(o, "idle"))

@@ -197,15 +197,21 @@ register_memory(struct side *side, uint64_t bytes)
 {
 	if (side->face != NULL)
 		return side->face->register_memory(side, bytes);
-	enum plx_status status =
-		plx_mr_register(side->pd, side->memory, bytes,
-				PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_REMOTE_READ |
-					PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC,
-				&side->mr);
+	uint32_t rights = PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE;
+	if (!side->job.is_private)
+		rights |= PLX_ACCESS_REMOTE_ATOMIC;
+	enum plx_status status = plx_mr_register(side->pd, side->memory, bytes, rights, &side->mr);
 	if (status != PLX_OK)
 		return side_fail(side, "memory cannot be registered: %s", plx_status_text(status));
 	side->key = plx_mr_key(side->mr);
 	return true;
+}
+
+static void *
+private_memory(uint64_t bytes)
+{
+	void *memory = aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE);
+	return memory != NULL ? memset(memory, 0, bytes) : NULL;
 }
 
 static bool
@@ -217,7 +223,8 @@ make_memory(struct side *side)
 	uint64_t total = half * halves * job->qps;
 	struct plx_why why = {{0}};
 	char text[32];
-	side->memory = plx_mem_alloc(total, side->info.socket, &why);
+	side->memory = job->is_private ? private_memory(total)
+				       : plx_mem_alloc(total, side->info.socket, &why);
 	if (side->memory == NULL)
 		return side_fail(side,
 				 "cannot allocate %s for messages; give a smaller "
@@ -416,7 +423,9 @@ side_clear(struct side *side)
 	if (side->mr != NULL)
 		check_destroyed(plx_mr_deregister(side->mr), "a region");
 	side->mr = NULL;
-	if (side->memory != NULL)
+	if (side->job.is_private)
+		free(side->memory);
+	else if (side->memory != NULL)
 		plx_mem_free(side->memory);
 	side->memory = NULL;
 	if (side->has_log)

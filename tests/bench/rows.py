@@ -191,6 +191,22 @@ def attached():
     return Group('attached, over a shared worker', tuple(calls), tuple(rows), processes=4)
 
 
+def private():
+    """What a program gets of memory that polluxd copies, over memory that both share."""
+    calls, rows = [], []
+    for test, unit, size, bar, words in (('latency', 'ns', 8, 200, ' round trip p50'),
+                                         ('rate', 'msg/s', 64, 0.01, ' rate'),
+                                         ('bandwidth', 'bit/s', 64 << 10, 0.02, '')):
+        same = ('--op', 'write', '--test', test, '--size', str(size), '--rounds', '2',
+                '--shared-worker')
+        calls += [Call(f'{test} shared', same, is_attached=True),
+                  Call(test, (*same, '--private'), is_attached=True)]
+        rows.append(Row(f'{size_text(size)} WRITE{words}, private memory', unit,
+                        Figure(test, 'write', test, size),
+                        Figure(f'{test} shared', 'write', test, size), bar, test == 'latency'))
+    return Group('private memory, attached', tuple(calls), tuple(rows), processes=2)
+
+
 def seats():
     """Queue pairs of several seats at one polluxd. Half of what one has alone is a fair share, and
     0.8 of that the bar."""
@@ -330,5 +346,5 @@ def groups():
     """Everything, in the order of the table."""
     return (embedded_link(), rates('rate', 'two cores', 0.35),
             rates('rate1', 'one core', 0.30, '--one-core'), single_posts(), bandwidths(),
-            round_trips(), memif(), shared_worker(), attached(), seats(), engines(),
+            round_trips(), memif(), shared_worker(), attached(), private(), seats(), engines(),
             *overhead(), registering(), waking(), losses(), floods(), floors())
