@@ -72,22 +72,21 @@ plx_copier_room(const struct plx_copier *copier)
 }
 
 static void
-ring(struct plx_copier *copier)
-{
-	const uint64_t one = 1;
-
-	if (atomic_load(&copier->asleep) && atomic_exchange(&copier->asleep, false))
-		(void)!write(copier->bell, &one, sizeof(one));
-}
-
-static void
 ask(struct plx_copier *copier, struct plx_copy copy)
 {
 	uint32_t asked = atomic_load_explicit(&copier->asked, memory_order_relaxed);
 
 	slot_at(copier, asked)->copy = copy;
 	atomic_store(&copier->asked, asked + 1);
-	ring(copier);
+}
+
+void
+plx_copier_ring(struct plx_copier *copier)
+{
+	const uint64_t one = 1;
+
+	if (atomic_load(&copier->asleep) && atomic_exchange(&copier->asleep, false))
+		(void)!write(copier->bell, &one, sizeof(one));
 }
 
 void

@@ -34,11 +34,13 @@ void plx_copier_free(struct plx_copier *copier);
 
 /** How many copies it has room for. */
 uint32_t plx_copier_room(const struct plx_copier *copier);
-/** Ask for a load of a shadow. There is room. Cost: a system call if the thread sleeps */
+/** Ask for a load of a shadow. There is room. */
 void plx_copier_load(struct plx_copier *copier, void *shadow, uint32_t bytes);
 /** Ask for `bytes` to be written to what a shadow stands for; they are copied here. There is room.
  * @param bytes up to PLX_COPY_BYTES_MAX */
 void plx_copier_place(struct plx_copier *copier, void *shadow, const uint8_t *from, uint32_t bytes);
+/** Wake the thread, if it sleeps: after some were asked for. Cost: a system call if it does */
+void plx_copier_ring(struct plx_copier *copier);
 /** Take back the oldest copy. Returns: false: it is not finished, or there is none */
 bool plx_copier_take(struct plx_copier *copier, bool *failed);
 

@@ -93,8 +93,10 @@ plx_engine_poll(struct plx_engine *engine, uint64_t now)
 	received = engine_receive(engine);
 	done += received;
 	engine_answer(engine);
-	if (plx_unlikely(!plx_list_empty(&engine->copying)))
+	if (plx_unlikely(!plx_list_empty(&engine->copying))) {
+		engine_ring_copiers(engine);
 		done += engine_serve_copies(engine);
+	}
 	if (engine->recvs.count > 0 && !engine->config.inline_mode && !connects(engine)) {
 		/* A thread on another core waits for these; their ACKs are sent first. */
 		engine_seal(engine);
@@ -114,6 +116,8 @@ plx_engine_poll(struct plx_engine *engine, uint64_t now)
 		done += engine->link->serve(engine);
 	engine_flush(engine);
 	engine_publish(engine);
+	if (plx_unlikely(!plx_list_empty(&engine->copying)))
+		engine_ring_copiers(engine);
 	if (engine->attached)
 		rte_rcu_qsbr_quiescent(engine->config.rcu, engine->config.index);
 	plx_count(&engine->counters.cycles, 1);

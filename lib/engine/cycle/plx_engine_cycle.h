@@ -434,6 +434,8 @@ PLX_COLD void engine_private_hold(struct plx_engine *engine, struct engine_qp *q
 				  const struct plx_completion *done);
 /* Returns: the number of copies and completions */
 uint32_t engine_serve_copies(struct plx_engine *engine);
+/* Wake the threads that have been asked for copies since. */
+void engine_ring_copiers(struct plx_engine *engine);
 /* The queue pair is about to be destroyed or reset. */
 void engine_private_forget(struct engine_qp *qp);
 /* The seat is about to be destroyed. NULL is allowed. */

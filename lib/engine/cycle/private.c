@@ -42,6 +42,7 @@ struct engine_copier {
 	struct plx_copier *copier;
 	uint32_t head, tail;
 	uint64_t since; /* when a copy was finished, or the first asked for */
+	bool asked;     /* for copies, of which the thread has not been told */
 	bool broken;    /* one was not finished in time: the thread is given up */
 	struct record record[RECORDS];
 };
@@ -64,6 +65,7 @@ append(struct plx_engine *engine, struct engine_qp *qp, enum record_kind kind)
 		plx_list_append(&engine->copying, &copier->link);
 		copier->since = engine->now;
 	}
+	copier->asked = true;
 	record->qp = qp;
 	record->kind = kind;
 	qp->copies++;
@@ -170,6 +172,23 @@ serve(struct plx_engine *engine, struct engine_copier *copier)
 	if (copier->head == copier->tail)
 		plx_list_remove(&copier->link);
 	return served;
+}
+
+/* Once for all that a burst has asked for: a thread that is woken for each would often have to be
+ * woken again for the next. */
+PLX_COLD void
+engine_ring_copiers(struct plx_engine *engine)
+{
+	struct plx_list *node, *after;
+
+	plx_list_for_each (node, after, &engine->copying) {
+		struct engine_copier *copier = plx_list_entry(node, struct engine_copier, link);
+
+		if (!copier->asked)
+			continue;
+		copier->asked = false;
+		plx_copier_ring(copier->copier);
+	}
 }
 
 PLX_COLD uint32_t

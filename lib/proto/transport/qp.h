@@ -105,6 +105,8 @@ struct requester {
 
 	struct loaded loaded; /* of the entry `loaded_at` */
 	uint32_t loaded_at;
+	uint32_t loaded_entries; /* from there on: of the others all bytes are; 0: none */
+	bool load_one;           /* of the next only its own entry, since one of several failed */
 
 	uint32_t cut; /* 1 + index of a READ being requested again in pieces; 0: none */
 	struct go_back go_back;
@@ -417,7 +419,10 @@ shadow_is_loaded(const struct loaded *loaded, uint32_t offset, uint32_t bytes)
 static inline bool
 shadow_has_request(const struct requester *req, uint32_t offset, uint32_t bytes)
 {
-	return req->loaded_at == req->cursor && shadow_is_loaded(&req->loaded, offset, bytes);
+	uint32_t ahead = req->cursor - req->loaded_at;
+
+	return ahead == 0 ? shadow_is_loaded(&req->loaded, offset, bytes)
+			  : ahead < req->loaded_entries;
 }
 
 static inline bool
@@ -426,8 +431,8 @@ shadow_is_denied(const struct requester *req)
 	return req->loaded_at == req->cursor && req->loaded.denied;
 }
 
-/* Load what the entry at the cursor sends from `offset` on. If there is no room for the actions of
- * a packet, nothing is loaded; in any case the QP is to be called again. */
+/* Load what the entry at the cursor sends from `offset` on, and entries behind it. If there is no
+ * room for the actions of a packet, nothing is loaded; in any case the QP is to be called again. */
 PLX_COLD void shadow_load_request(struct plx_rc *qp, uint32_t offset, struct plx_actions *out);
 /* The same for the answer to a READ. */
 PLX_COLD void shadow_load_answer(struct plx_rc *qp, struct resource *res, uint32_t offset,

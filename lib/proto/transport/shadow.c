@@ -11,6 +11,7 @@
 
 enum {
 	AHEAD_BYTES = 64 * 1024, /* loaded at once: copies in large pieces, and a short wait */
+	AHEAD_ENTRIES = 64,      /* to which these belong at most */
 };
 
 /* Append a range to the loads. Returns false if there is no room. */
@@ -67,35 +68,81 @@ end_of(uint32_t offset, uint32_t bytes)
 	return bytes - offset < AHEAD_BYTES ? bytes : offset + AHEAD_BYTES;
 }
 
+/* Load [offset, end) of an entry, as far as there is room. Returns: where the rest begins */
+static uint32_t
+load_entry(struct plx_rc *qp, uint32_t entry, uint32_t offset, uint32_t end,
+	   struct plx_actions *out)
+{
+	struct sge_source source = sge_of_send(qp, entry);
+	uint32_t at = 0; /* in the message, where an SGE begins */
+
+	for (uint32_t i = 0; i < source.count && offset < end; i++) {
+		const struct plx_sge *sge = i < source.head_count
+						    ? &source.head[i]
+						    : &source.tail[i - source.head_count];
+		uint32_t skip = offset - at, take = sge->length - skip, done;
+
+		at += sge->length;
+		if (at <= offset)
+			continue;
+		if (take > end - offset)
+			take = end - offset;
+		done = load_range(qp, sge->key, sge->va + skip, take, (struct plx_access){0}, false,
+				  out);
+		offset += done;
+		if (done < take)
+			break;
+	}
+	return offset;
+}
+
+/* Can it be loaded before its turn comes? What it waits for could still change its memory. */
+static bool
+may_be_ahead(const struct plx_rc *qp, uint32_t entry)
+{
+	const struct plx_wqe *wqe = sq_wqe(qp, entry);
+	bool sends = wqe->op == PLX_WR_SEND || wqe->op == PLX_WR_SEND_IMM ||
+		     wqe->op == PLX_WR_SEND_INV || wqe->op == PLX_WR_WRITE ||
+		     wqe->op == PLX_WR_WRITE_IMM;
+
+	return sends && !(wqe->flags & (PLX_WR_FENCE | PLX_WR_INLINE));
+}
+
+/* Load whole entries behind the one at the cursor, which is loaded: a wait for all of them. */
+static void
+load_ahead(struct plx_rc *qp, uint32_t budget, struct plx_actions *out)
+{
+	struct requester *req = &qp->req;
+
+	while (req->loaded_entries < AHEAD_ENTRIES && actions_room(out) >= PLX_PIECES_MAX) {
+		uint32_t entry = req->cursor + req->loaded_entries, bytes;
+
+		if (entry == req->tail || !may_be_ahead(qp, entry))
+			return;
+		bytes = sq_track(qp, entry)->bytes;
+		if (bytes > budget || load_entry(qp, entry, 0, bytes, out) < bytes)
+			return;
+		budget -= bytes;
+		req->loaded_entries++;
+	}
+}
+
 void
 shadow_load_request(struct plx_rc *qp, uint32_t offset, struct plx_actions *out)
 {
 	struct requester *req = &qp->req;
-	struct sge_source source = sge_of_send(qp, req->cursor);
-	uint32_t end = end_of(offset, sq_track(qp, req->cursor)->bytes);
-	uint32_t at = 0; /* in the message, where an SGE begins */
+	uint32_t bytes = sq_track(qp, req->cursor)->bytes, end = end_of(offset, bytes);
+	bool load_one = req->load_one;
 
 	req->loaded_at = req->cursor;
+	req->loaded_entries = 1;
 	req->loaded = (struct loaded){.from = offset, .to = offset};
 	if (!has_room(qp, out))
 		return;
-	for (uint32_t i = 0; i < source.count && req->loaded.to < end; i++) {
-		const struct plx_sge *sge = i < source.head_count
-						    ? &source.head[i]
-						    : &source.tail[i - source.head_count];
-		uint32_t skip = req->loaded.to - at, take = sge->length - skip, done;
-
-		at += sge->length;
-		if (at <= req->loaded.to)
-			continue;
-		if (take > end - req->loaded.to)
-			take = end - req->loaded.to;
-		done = load_range(qp, sge->key, sge->va + skip, take, (struct plx_access){0}, false,
-				  out);
-		req->loaded.to += done;
-		if (done < take)
-			break;
-	}
+	req->load_one = false;
+	req->loaded.to = load_entry(qp, req->cursor, offset, end, out);
+	if (req->loaded.to == bytes && !load_one)
+		load_ahead(qp, AHEAD_BYTES - (bytes - offset), out);
 }
 
 void
@@ -133,6 +180,19 @@ plx_rc_fail_place(struct plx_rc *qp, struct plx_psn psn, struct plx_actions *out
 	complete_deliver(qp, out);
 }
 
+/* Of several entries it is not known whose: they are loaded again one by one. */
+static void
+fail_request(struct requester *req)
+{
+	if (req->loaded_entries > 1) {
+		req->loaded = (struct loaded){0};
+		req->loaded_entries = 0;
+		req->load_one = true;
+	} else if (req->loaded_entries == 1) {
+		req->loaded = (struct loaded){.denied = true};
+	}
+}
+
 void
 plx_rc_fail_load(struct plx_rc *qp, bool answers, struct plx_actions *out)
 {
@@ -140,7 +200,7 @@ plx_rc_fail_load(struct plx_rc *qp, bool answers, struct plx_actions *out)
 
 	qp->more = true;
 	if (!answers)
-		qp->req.loaded = (struct loaded){.denied = true};
+		fail_request(&qp->req);
 	else if (qp->resp.res_pending > 0)
 		plx_rc_fail_place(qp, plx_psn_add(res->first, res->reply_next), out);
 }

@@ -96,7 +96,11 @@ run(uint32_t copies, uint32_t pause_every, uint32_t pause_us)
 			if (pause_us > 0 && asked % 100 == 0)
 				usleep(pause_us);
 			ask(asked++);
+			/* not for each: the thread finds what it was not told of */
+			if (asked % 3 == 0 || asked == copies)
+				plx_copier_ring(crew.copier);
 		} else {
+			plx_copier_ring(crew.copier);
 			sched_yield();
 		}
 		while (plx_copier_take(crew.copier, &failed)) {

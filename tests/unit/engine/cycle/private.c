@@ -196,6 +196,53 @@ nothing_leaves_before_its_load(void **state)
 }
 
 static void
+requests_behind_it_are_loaded_with_it(void **state)
+{
+	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
+
+	(void)state;
+	open_usually(true, false);
+	fill(a->memory, 8 * 8192, 4);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(pair_write(a, b, i, i * 8192, 100, 0), PLX_OK);
+	/* not this one, which waits, nor what is behind it */
+	assert_int_equal(pair_write(a, b, 4, 4 * 8192, 100, PLX_WR_FENCE), PLX_OK);
+	assert_int_equal(pair_write(a, b, 5, 5 * 8192, 100, 0), PLX_OK);
+	pair_run(&pair, TURNS);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_true(move(0, false));
+	assert_false(move(0, false));
+	for (uint64_t i = 0; i < 6; i++)
+		expect(a->send_cq, i, PLX_WC_SUCCESS);
+	for (uint32_t i = 0; i < 6; i++)
+		assert_memory_equal(a->memory + i * 8192, b->memory + i * 8192, 100);
+	close_all();
+}
+
+/* Together they are longer than what is loaded at once. */
+static void
+no_more_than_64_kib_are_loaded_at_once(void **state)
+{
+	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
+	uint32_t moved = 0;
+
+	(void)state;
+	open_usually(true, false);
+	fill(a->memory, 4 * 32768, 5);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(pair_write(a, b, i, i * 32768, 30000, 0), PLX_OK);
+	pair_run(&pair, TURNS);
+	while (move(0, false))
+		moved++;
+	assert_int_equal(moved, 2);
+	for (uint64_t i = 0; i < 4; i++)
+		expect(a->send_cq, i, PLX_WC_SUCCESS);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_memory_equal(a->memory + i * 32768, b->memory + i * 32768, 30000);
+	close_all();
+}
+
+static void
 a_message_is_complete_and_acknowledged_when_it_is_copied(void **state)
 {
 	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
@@ -240,9 +287,19 @@ what_cannot_be_loaded_fails_in_its_turn(void **state)
 	assert_int_equal(pair_write(a, b, 2, 4096, 100, 0), PLX_OK);
 	assert_int_equal(pair_write(a, b, 3, 8192, 100, 0), PLX_OK);
 	pair_run(&pair, TURNS);
+	/* All three are loaded at once; whose load has failed is not known. */
+	assert_true(move(0, false));
+	assert_true(move(0, true));
+	assert_true(move(0, false));
+	pair_run(&pair, TURNS);
+	assert_true(move(0, false));
+	assert_false(move(0, false));
+	pair_run(&pair, TURNS);
+	assert_true(move(0, true));
 	assert_true(move(0, false));
 	pair_run(&pair, TURNS);
 	assert_true(move(0, true));
+	assert_false(move(0, false));
 	pair_run(&pair, TURNS);
 	expect_none(a->send_cq);
 	pair.side[1].port.hold = false;
@@ -396,6 +453,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_leaves_before_its_load),
+		cmocka_unit_test(requests_behind_it_are_loaded_with_it),
+		cmocka_unit_test(no_more_than_64_kib_are_loaded_at_once),
 		cmocka_unit_test(a_message_is_complete_and_acknowledged_when_it_is_copied),
 		cmocka_unit_test(a_read_takes_both_ways),
 		cmocka_unit_test(what_cannot_be_loaded_fails_in_its_turn),
