@@ -125,6 +125,10 @@ enum plx_mutant {
 	PLX_MUTANT_DOORBELLS_FROM_SLOT_0,  /* doorbells are always served from slot 0 on */
 	PLX_MUTANT_GRACE_UNBOUNDED,        /* timers wait for as long as every RX burst is full */
 	PLX_MUTANT_ABSENCE_CHARGED,        /* timers run while the engine does not */
+	PLX_MUTANT_HANDOFF_NOT_TOLD,       /* an engine is not told of packets handed to it */
+	PLX_MUTANT_BOARD_NOT_CLEARED,      /* engines are not told that neighbours have moved */
+	PLX_MUTANT_MOVE_KEEPS_RECEIVES,    /* a queue pair that was given away is not flushed */
+	PLX_MUTANT_MOVE_DOORBELL_STAYS,    /* ... and the new one's doorbell is not listened to */
 	PLX_MUTANT_CM_RTU_NOT_REPEATED,    /* a duplicate REP is not answered by an RTU */
 	PLX_MUTANT_CM_READS_OF_ONE_SIDE,   /* the peer's limit of outstanding READs is ignored */
 	PLX_MUTANT_CM_HALF_OPEN_LEAKS,     /* a connection that is never completed stays counted */

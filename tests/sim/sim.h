@@ -150,6 +150,7 @@ enum sim_event_kind {
 	SIM_EV_REAP,        /* an application looks at a completion queue */
 	SIM_EV_TROUBLE,     /* something goes wrong at a host */
 	SIM_EV_RELIEF,      /* it is over */
+	SIM_EV_PROGRAM,     /* a program of a host dies, or gives a connection away */
 	SIM_EV_KINDS,
 };
 

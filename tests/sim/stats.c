@@ -143,6 +143,9 @@ sim_stats_covered(const struct sim_stats *stats, enum sim_subject subject)
 		{"packets in several buffers", engine ? stats->chained : least},
 		{"posts refused", engine ? stats->refused : least},
 		{"neighbours that moved", engine ? stats->moved : least},
+		{"packets handed over", engine ? stats->handed : least},
+		{"programs that died", engine ? stats->deaths : least},
+		{"connections given away", engine ? stats->gifts : least},
 	};
 
 	if (subject == SIM_OF_MANAGERS)

@@ -74,6 +74,9 @@ const char *sim_profile_name(enum sim_profile profile);
 	X(chained, "packets in several buffers")               \
 	X(commands, "commands executed")                       \
 	X(moved, "neighbours that moved")                      \
+	X(handed, "packets handed to another engine")          \
+	X(deaths, "programs that died")                        \
+	X(gifts, "connections given to another program")       \
 	X(unreachable, "neighbours that did not answer")       \
 	X(established, "connections established")              \
 	X(rejected, "requests rejected")                       \

@@ -74,6 +74,7 @@ dispatch(struct world *world, const struct sim_event *event)
 	case SIM_EV_REAP:
 	case SIM_EV_TROUBLE:
 	case SIM_EV_RELIEF:
+	case SIM_EV_PROGRAM:
 	case SIM_EV_KINDS:
 		break;
 	}

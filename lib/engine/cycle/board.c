@@ -163,6 +163,8 @@ board_clear(struct board *board)
 {
 	static const uint64_t nothing[2];
 
+	if (PLX_MUTANT(BOARD_NOT_CLEARED))
+		return;
 	for (uint32_t i = 0; i < board->used_count; i++)
 		write_entry(&board->entry[board->used[i]], nothing, 0, 0);
 	board->used_count = 0;

@@ -28,7 +28,8 @@ swap_numbers(struct plx_engine *engine, struct engine_qp *a, struct engine_qp *b
 	b->qpn = qpn;
 	b->slot = slot;
 	engine_seat_add_slot(a->seat, a->slot);
-	engine_seat_add_slot(b->seat, b->slot);
+	if (!PLX_MUTANT(MOVE_DOORBELL_STAYS))
+		engine_seat_add_slot(b->seat, b->slot);
 	a->sq.doorbell = seat_doorbell(a->seat->front, a->slot);
 	b->sq.doorbell = seat_doorbell(b->seat->front, b->slot);
 }
@@ -83,7 +84,8 @@ move(struct plx_engine *engine, void *arg)
 	engine_sq_set_state(&to->sq, PLX_QP_RTS);
 	engine_schedule(engine, to);
 	/* It has moved, whatever is left to flush. */
-	(void)!engine_qp_flush(from);
+	if (!PLX_MUTANT(MOVE_KEEPS_RECEIVES))
+		(void)!engine_qp_flush(from);
 	return PLX_OK;
 }
 

@@ -252,6 +252,7 @@ dispatch(struct fabric *fabric, const struct sim_event *event)
 	case SIM_EV_RESUME:
 	case SIM_EV_REAP:
 	case SIM_EV_RELIEF:
+	case SIM_EV_PROGRAM:
 	case SIM_EV_KINDS:
 		break;
 	}

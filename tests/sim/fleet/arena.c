@@ -38,14 +38,34 @@ arena_create(struct host *host, struct arena *arena, struct plx_prng *prng, uint
 				       &arena->key) == PLX_OK);
 }
 
+static void
+revoke(struct host *host, struct arena *arena)
+{
+	PLX_ASSERT(plx_region_retire(host->mem, arena->region) == PLX_OK);
+	PLX_ASSERT(plx_region_release(host->mem, arena->region) == PLX_OK);
+}
+
+/* Its program has died: nothing of it changes any more. */
+void
+arena_bury(struct host *host, struct arena *arena)
+{
+	if (arena->bytes == NULL)
+		return;
+	revoke(host, arena);
+	arena->last = malloc(whole(arena));
+	PLX_ASSERT(arena->last != NULL);
+	memcpy(arena->last, arena->bytes - SIM_SLAB_GUARD, whole(arena));
+}
+
 /* One thread runs everything: no engine is in the middle of using it. */
 void
 arena_destroy(struct host *host, struct arena *arena)
 {
 	if (arena->bytes == NULL)
 		return;
-	PLX_ASSERT(plx_region_retire(host->mem, arena->region) == PLX_OK);
-	PLX_ASSERT(plx_region_release(host->mem, arena->region) == PLX_OK);
+	if (arena->last == NULL)
+		revoke(host, arena);
+	free(arena->last);
 	free(arena->bytes - SIM_SLAB_GUARD);
 	free(arena->shadow - SIM_SLAB_GUARD);
 	free(arena->cell);
@@ -137,6 +157,10 @@ arena_check(struct fleet *fleet, const struct arena *arena)
 {
 	if (arena->bytes == NULL)
 		return;
+	sim_must(&fleet->world,
+		 arena->last == NULL ||
+			 memcmp(arena->last, arena->bytes - SIM_SLAB_GUARD, whole(arena)) == 0,
+		 "D1", "memory of a program that has died changes");
 	check_guards(fleet, arena);
 	if (fleet->world.evil) /* a packet that lies writes what and where it is allowed to */
 		return;

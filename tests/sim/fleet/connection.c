@@ -96,27 +96,42 @@ make_arenas(struct end *end, struct plx_prng *prng)
 	PLX_ASSERT(end->fifo != NULL);
 }
 
+/* As it is made; the caller chooses its queues. */
+struct plx_engine_qp_config
+connection_qp(const struct end *end)
+{
+	return (struct plx_engine_qp_config){
+		.domain = end->host->domain,
+		.caps = end->caps,
+		.rq_depth = end->rq_depth,
+		.rq_sges = end->rq_sges,
+		.context = (uint64_t)end->connection->life << 32 | end->id,
+	};
+}
+
 static void
 create_qp(struct end *end, struct plx_prng *prng)
 {
 	struct host *host = end->host;
-	struct plx_engine_qp_config config = {.domain = host->domain,
-					      .caps = end->caps,
-					      .rq_depth = end->rq_depth,
-					      .rq_sges = end->rq_sges};
+	struct plx_engine_qp_config config = connection_qp(end);
 	enum plx_status status;
 
 	end->shares = host->srq != NULL && draw_percent(prng, 50);
 	end->send_cq = &host->cqs[plx_prng_below(prng, host->cq_count)];
 	end->recv_cq = draw_percent(prng, 50) ? end->send_cq
 					      : &host->cqs[plx_prng_below(prng, host->cq_count)];
+	/* one engine's, and one program's */
+	if (end->recv_cq->core != end->send_cq->core ||
+	    end->recv_cq->program != end->send_cq->program)
+		end->recv_cq = end->send_cq;
+	end->shares =
+		end->shares && end->send_cq->program == 0 && end->send_cq->core == host->srq_core;
 	config.send_cq = end->send_cq->queue;
 	config.recv_cq = end->recv_cq->queue;
 	config.srq = end->shares ? host->srq : NULL;
-	config.context = (uint64_t)end->connection->life << 32 | end->id;
 	PLX_ASSERT(plx_domain_hold(host->mem, host->domain) == PLX_OK);
 	host_call(host);
-	status = plx_engine_qp_create(host->engine, &config, &end->qp);
+	status = plx_engine_qp_create(host_engine(host), &config, &end->qp);
 	sim_must(&end->connection->fleet->world, status == PLX_OK, "I14",
 		 "host %u has %u of %u queue pairs and cannot make one more: %s", host->index,
 		 host->qps, host->qps_max, plx_status_text(status));
@@ -136,11 +151,12 @@ check_quota(struct end *end)
 					      .rq_depth = 1};
 	struct plx_qp *none;
 
-	if (host->qps < host->qps_max)
+	/* Of several engines each has this many. */
+	if (host->qps < host->qps_max || host->cores > 1)
 		return;
 	host_call(host);
 	sim_must(&end->connection->fleet->world,
-		 plx_engine_qp_create(host->engine, &config, &none) == PLX_FULL, "I14",
+		 plx_engine_qp_create(host_engine(host), &config, &none) == PLX_FULL, "I14",
 		 "host %u has %u queue pairs, and may have one more", host->index, host->qps);
 }
 
@@ -163,8 +179,8 @@ end_reset(struct end *end)
 
 	end->drawn = end->posted = end->done = end->heard = end->received = 0;
 	end->fifo_first = end->fifo_count = end->request_seen = end->messages = 0;
-	end->dead = end->killed = end->failed_send = end->blind = false;
-	end->failed_events = end->flushed_events = 0;
+	end->dead = end->killed = end->failed_send = end->blind = end->gone = false;
+	end->failed_events = end->flushed_events = end->given_qpn = 0;
 	end->cause = PLX_WC_SUCCESS;
 	memset(end->word_model, 0, sizeof(end->word_model));
 	end->prng = draw_stream(connection->fleet->world.seed, 'd', end->id, connection->life);
@@ -284,6 +300,8 @@ end_on_async_event(struct end *end, const struct plx_async_event *event)
 	/* Told late, of one that has been destroyed since. */
 	if (end->qp == NULL || (uint32_t)(event->context >> 32) != end->connection->life)
 		return;
+	if (end->given_qpn != 0 && event->qpn == end->given_qpn)
+		return;
 	sim_must(world, event->qpn == end->qpn, "I9", "an event names QP %06x, not %06x",
 		 event->qpn, end->qpn);
 	if (event->kind == PLX_EVENT_FAILED) {
@@ -326,6 +344,8 @@ connection_wants_close(struct connection *connection)
 static void
 end_silence(struct end *end)
 {
+	if (end->gone)
+		return;
 	for (uint32_t i = end->done; i < end->posted; i++) {
 		if (!(end->requests[i].flags & PLX_WR_UNSIGNALED))
 			return;
@@ -338,8 +358,8 @@ end_silence(struct end *end)
 static bool
 drained(const struct end *end)
 {
-	return end->done == end->posted && (end->shares || end->fifo_count == 0) &&
-	       end->flushed_events > 0;
+	return end->gone || (end->done == end->posted && (end->shares || end->fifo_count == 0) &&
+			     end->flushed_events > 0);
 }
 
 /* I4, I5, when everything that was asked has succeeded. */
@@ -350,7 +370,7 @@ check_deeds(const struct end *end)
 	const struct end *peer = end->peer;
 	uint32_t messages = 0;
 
-	if (end->done != end->drawn || end->failed_send || world->evil)
+	if (end->done != end->drawn || end->failed_send || world->evil || end->gone || peer->gone)
 		return;
 	for (uint32_t i = 0; i < end->posted; i++)
 		messages += end->requests[i].kind == PLX_WR_SEND ||
@@ -416,15 +436,22 @@ destroy_qp(struct end *end)
 }
 
 static void
+drop_windows(struct end *end)
+{
+	for (uint32_t i = 0; i < end->posted; i++) {
+		if (end->requests[i].kind == PLX_WR_BIND)
+			drop_window(end->host, &end->requests[i]);
+	}
+}
+
+static void
 drop_memory(struct end *end)
 {
 	struct fleet *fleet = end->connection->fleet;
 	struct arena *arenas[] = {&end->target, &end->words, &end->landing, &end->receives};
 
-	for (uint32_t i = 0; i < end->posted; i++) {
-		if (end->requests[i].kind == PLX_WR_BIND)
-			drop_window(end->host, &end->requests[i]);
-	}
+	if (!end->gone)
+		drop_windows(end);
 	for (size_t i = 0; i < PLX_COUNT_OF(arenas); i++) {
 		arena_check(fleet, arenas[i]);
 		arena_destroy(end->host, arenas[i]);
@@ -442,13 +469,15 @@ connection_vanish(struct connection *connection)
 		struct end *end = &connection->end[s];
 
 		/* How many completions a shared queue still has is not known. */
-		if (end->shares)
+		if (end->shares && !end->gone)
 			cq_drain(end->recv_cq);
 	}
 	for (int s = 0; s < 2; s++)
 		check_deeds(&connection->end[s]);
-	for (int s = 0; s < 2; s++)
-		destroy_qp(&connection->end[s]);
+	for (int s = 0; s < 2; s++) {
+		if (!connection->end[s].gone)
+			destroy_qp(&connection->end[s]);
+	}
 	for (int s = 0; s < 2; s++) {
 		struct end *end = &connection->end[s];
 
@@ -462,11 +491,38 @@ connection_vanish(struct connection *connection)
 			  connection);
 }
 
+/* The program of this end has died: its queue pair is destroyed as it is, its keys are revoked, and
+ * nothing that it had asked for is executed any more. The other end goes on for a while. */
+void
+connection_bereave(struct end *end)
+{
+	struct connection *connection = end->connection;
+	struct arena *arenas[] = {&end->target, &end->words, &end->landing, &end->receives};
+	struct world *world = &connection->fleet->world;
+
+	trace_as(world, TRACE_KILL, end->id, end->posted, end->done, 0, 0);
+	destroy_qp(end);
+	drop_windows(end);
+	for (size_t i = 0; i < PLX_COUNT_OF(arenas); i++) {
+		arena_check(connection->fleet, arenas[i]);
+		arena_bury(end->host, arenas[i]);
+	}
+	world->done += end->drawn - end->done; /* forgotten */
+	end->done = end->posted = end->drawn;
+	end->gone = true;
+	end->gone_cycle = end->host->free_cycles;
+	connection->fair = false;
+	connection->state = CONNECTION_BEREFT;
+	close_by(connection, draw_log(&connection->prng, 1, 5 * PLX_MSEC));
+}
+
 void
 end_fail(struct end *end)
 {
 	struct world *world = &end->connection->fleet->world;
 
+	if (end->gone)
+		return;
 	trace_as(world, TRACE_KILL, end->id, 0, 0, 0, 0);
 	check_notifications(end);
 	end->killed = end->dead = true;
@@ -491,7 +547,8 @@ connection_close(struct connection *connection)
 		return;
 	}
 	connection->closing = false;
-	if (fleet->abrupt && !shared && draw_percent(&connection->prng, 30)) {
+	if (fleet->abrupt && !shared && connection->state != CONNECTION_BEREFT &&
+	    draw_percent(&connection->prng, 30)) {
 		connection_vanish(connection);
 		return;
 	}

@@ -154,7 +154,7 @@ is_full(const struct host *host, const uint8_t *bytes)
 
 	for (uint32_t i = 0; i < fleet->host_count; i++)
 		if (memcmp(bytes, fleet->host[i].outside, 6) == 0)
-			return fleet->host[i].rx_count > RX_FULL;
+			return fleet->host[i].core[0].rx_count > RX_FULL;
 	return false;
 }
 

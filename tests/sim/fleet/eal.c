@@ -53,7 +53,8 @@ plx_clock_ns(void)
 	if (looked && host->look != NULL)
 		host->look(host);
 	else if (looked && !host->inline_mode)
-		plx_engine_poll(host->engine, clock_local(host->station));
+		for (uint32_t i = 0; i < host->cores; i++)
+			plx_engine_poll(host->core[i].engine, clock_local(host->station));
 	reader = host;
 	looked = true;
 	return clock_local(host->station);

@@ -13,6 +13,7 @@
 
 #include "sim.h"
 #include "plx_engine.h"
+#include "plx_engine_group.h"
 #include "plx_link.h"
 #include "whole.h"
 #include "plx_thread.h"
@@ -22,17 +23,24 @@ enum fleet_limit {
 	FLEET_CONNECTIONS_MAX = 128,
 	FLEET_CONNECTIONS_USUAL = 64, /* unless it is a crowd */
 	FLEET_ENDS_MAX = 2 * FLEET_CONNECTIONS_MAX,
-	FLEET_CQS_MAX = 5,       /* of one host */
+	FLEET_CORES_MAX = 4,     /* of one host, each with an engine */
+	FLEET_PROGRAMS_MAX = 3,  /* of one host */
+	FLEET_CQS_USUAL = 5,     /* of one host, at most, */
+	FLEET_CQS_MAX = 10,      /* ... and of one with several programs */
 	FLEET_RX_ROOM = 1024,    /* frames that wait at a port; a power of two */
 	FLEET_FRAME_ROOM = 8192, /* bytes of any frame, its tag included */
 	FLEET_WORDS = 4,         /* an end's, for the peer's atomics */
 	FLEET_BATCH = 8,         /* requests posted at once */
 	FLEET_OLD_FRAMES = 16,   /* kept to come back much later */
 	FLEET_TROUBLES = 200,    /* of one host in one run */
+	FLEET_DEATHS = 100,      /* and gifts of programs, likewise */
 	FLEET_DARK_MOST = 3,     /* times in one run that all cores are away */
 	FLEET_EVENT_CYCLES = 64, /* of a free port, in which a mark is answered */
 	FLEET_GRACE = 257,       /* cycles for which a timer may wait for packets after a pause */
 };
+
+/* How long it may where an engine waits for others, too: by a clock that may have stepped. */
+#define FLEET_GRACE_NS (100 * PLX_MSEC)
 
 /* ---- memory: arena.c ---- */
 
@@ -53,6 +61,7 @@ struct arena {
 	struct cell *cell; /* [cells] */
 	uint32_t *idle;    /* [idle_count] */
 	uint32_t idle_count;
+	uint8_t *last; /* buried: what its bytes were when its program died; NULL: it lives */
 };
 
 /* ---- completion queues: reap.c ---- */
@@ -61,13 +70,14 @@ struct cq {
 	struct host *host;
 	struct plx_cq *queue;
 	uint32_t index, depth;
-	uint32_t room;  /* entries its ring holds; others wait behind it */
-	bool arms;      /* its application sleeps until it is woken; else it polls */
-	bool by_fd;     /* ... and learns it from the descriptor */
-	bool pending;   /* a look at it is on its way */
-	bool asleep;    /* found nothing, armed, and not woken since */
-	uint32_t kinds; /* armed while asleep */
-	uint64_t told;  /* entries produced when it was last told */
+	uint32_t program, core; /* whose it is, and whose engine's */
+	uint32_t room;          /* entries its ring holds; others wait behind it */
+	bool arms;              /* its application sleeps until it is woken; else it polls */
+	bool by_fd;             /* ... and learns it from the descriptor */
+	bool pending;           /* a look at it is on its way */
+	bool asleep;            /* found nothing, armed, and not woken since */
+	uint32_t kinds;         /* armed while asleep */
+	uint64_t told;          /* entries produced when it was last told */
 	uint64_t delay_ns;
 };
 
@@ -91,8 +101,29 @@ struct ud_end {
 
 /* ---- hosts: host.c, port.c, trouble.c ---- */
 
-struct host {
+/* One engine of a host, and its queue of the port. */
+struct core {
 	struct plx_port port; /* first: what the engine has is what we have */
+	struct host *host;
+	uint32_t index;
+	struct plx_engine *engine;
+	struct packet *rx[FLEET_RX_ROOM]; /* frames that wait to be polled for */
+	uint32_t rx_first, rx_count;
+	uint64_t away_until; /* others poll meanwhile */
+	uint32_t flood;      /* RX bursts that are still filled up with junk */
+	bool polled;         /* in the last turn of the host */
+	uint32_t due_polls;  /* one after the other that left a timer due and ran none */
+	uint64_t due_since;  /* ... by its clock */
+	uint64_t ticks;      /* timers that the engine has run */
+};
+
+/* A program with seats of its own at each engine; number 0 has the engines' own. */
+struct program {
+	struct whole_seat *seat[FLEET_CORES_MAX];
+};
+
+struct host {
+	struct plx_port_caps caps; /* of each queue */
 	struct fleet *fleet;
 	struct station *station; /* its clock */
 	uint32_t index;
@@ -100,9 +131,17 @@ struct host {
 	struct plx_ip ip;
 	struct plx_prng prng;
 
-	struct packet *rx[FLEET_RX_ROOM]; /* frames that wait to be polled for */
-	uint32_t rx_first, rx_count;
-	uint8_t outside[6]; /* the MAC that the others see; ours is port.caps.mac */
+	struct core core[FLEET_CORES_MAX];
+	uint32_t cores;
+	struct plx_engine_group *group; /* of several cores; NULL: one */
+	uint32_t spread;                /* changes which queue a flow arrives on */
+	struct plx_prng core_prng;      /* what only several cores or programs draw */
+	struct program program[FLEET_PROGRAMS_MAX];
+	uint32_t programs;
+	uint64_t death_mean_ns;
+	uint32_t deaths;
+
+	uint8_t outside[6]; /* the MAC that the others see; ours is caps.mac */
 	uint32_t moves;
 	uint64_t refuse_until, mute_until, stall_until, hog_until;
 	uint64_t glimpse_at; /* its core, which is away, has time for one cycle */
@@ -117,7 +156,6 @@ struct host {
 	struct plx_mem *mem;
 	struct plx_domain domain;
 	struct plx_net *net;
-	struct plx_engine *engine;
 	uint32_t qps, qps_max;
 	struct cq cqs[FLEET_CQS_MAX];
 	uint32_t cq_count;
@@ -126,16 +164,14 @@ struct host {
 	struct plx_region source_region;
 	struct plx_key source_key;
 	struct arena shared; /* receives of the SRQ */
-	struct plx_srq *srq;
+	struct plx_srq *srq; /* program 0's */
+	uint32_t srq_core;
 	uint32_t srq_depth, srq_posted, srq_armed;
 	bool srq_pending;
 
 	uint64_t poll_at; /* the next poll; older events are void */
 	uint64_t gap_ns, lazy_ns, polled_at;
 	uint32_t idle_polls;
-	uint32_t flood;     /* RX bursts that are still filled up with junk */
-	uint32_t due_polls; /* one after the other that left a timer due and ran none */
-	uint64_t ticks;     /* timers that the engine has run */
 
 	/* what the port has seen; the engine's counters must say the same */
 	uint64_t rx_handed, rx_bytes, tx_taken, tx_bytes, bad_handed;
@@ -199,7 +235,11 @@ struct end {
 	uint32_t *fifo; /* [rq_depth] cells posted, oldest first */
 	uint32_t fifo_first, fifo_count;
 	bool app_pending, recv_pending;
-	bool dead; /* a completion, an event or we ourselves said so */
+	bool giving;         /* its connection is being given to another program; */
+	uint32_t given_qpn;  /* ... of the queue pair that had it last; 0: it was not given */
+	bool gone;           /* its program has died: nothing of it is executed any more, */
+	uint64_t gone_cycle; /* ... once its engine has sent what it had: the host's free cycles */
+	bool dead;           /* a completion, an event or we ourselves said so */
 	bool killed;
 	uint8_t cause;    /* enum plx_wc_status, of the event that it failed */
 	bool failed_send; /* a request has completed in error */
@@ -231,6 +271,7 @@ enum connection_state {
 	CONNECTION_NONE,
 	CONNECTION_JOINING,
 	CONNECTION_UP,
+	CONNECTION_BEREFT, /* the program of one end has died, and the other does not know */
 	CONNECTION_ENDING, /* flushed and drained, then destroyed */
 };
 
@@ -261,6 +302,8 @@ struct fleet {
 	bool doorbells;     /* ... and more doorbells ring than a cycle serves */
 	uint16_t vlan;      /* of all hosts; 0: none */
 	uint32_t strangers; /* percent of the frames before which one may stand */
+	bool manifold;      /* hosts have several engines and programs, */
+	bool mortal;        /* ... which die */
 	bool busy; /* nothing is wrong but that all cores are away, and one has a cycle at times */
 	uint64_t dark_until;
 	bool floods; /* a core that was away finds a port full of junk */
@@ -290,6 +333,7 @@ void fleet_clock(struct host *host); /* who reads the time from now on */
 void arena_create(struct host *host, struct arena *arena, struct plx_prng *prng, uint32_t cells,
 		  uint32_t cell_bytes, uint8_t access);
 void arena_destroy(struct host *host, struct arena *arena);
+void arena_bury(struct host *host, struct arena *arena);
 void arena_check(struct fleet *fleet, const struct arena *arena);
 bool arena_alloc(struct arena *arena, uint32_t *index);
 void arena_free(struct arena *arena, uint32_t index);
@@ -342,6 +386,23 @@ void host_post_shared(struct host *host);
 void host_receives(struct host *host, struct plx_prng *prng);
 void host_reclaim(struct host *host, uint32_t cell);
 void host_call(struct host *host); /* before a command call */
+uint32_t host_run(struct host *host);
+struct plx_engine_counters host_counted(const struct host *host);
+
+/* The first engine, which has the neighbours. */
+static inline struct plx_engine *
+host_engine(const struct host *host)
+{
+	return host->core[0].engine;
+}
+
+/* program.c: programs, and their deaths */
+void program_draw(struct fleet *fleet);
+void program_host(struct host *host);
+void program_begin(struct host *host);
+void program_end(struct host *host);
+void program_on_event(struct host *host);
+bool program_next_async_event(struct host *host, struct plx_async_event *event);
 
 /* trouble.c */
 void trouble_draw(struct fleet *fleet);
@@ -354,6 +415,7 @@ uint64_t trouble_glimpse(struct host *host);
 /* reap.c */
 void cq_create(struct host *host, uint32_t index);
 void cq_destroy(struct cq *cq);
+void cq_bury(struct cq *cq);
 void cq_look(struct cq *cq);
 bool cq_empty(const struct cq *cq);
 bool cq_full(const struct cq *cq);
@@ -366,6 +428,8 @@ void connection_on_event(struct connection *connection);
 void connection_wants_close(struct connection *connection);
 void connection_close(struct connection *connection);
 void connection_vanish(struct connection *connection);
+void connection_bereave(struct end *end);
+struct plx_engine_qp_config connection_qp(const struct end *end);
 void end_fail(struct end *end);
 void end_on_async_event(struct end *end, const struct plx_async_event *event);
 

@@ -34,7 +34,7 @@ make_net(struct host *host)
 
 	config.secret = host_secret(host);
 	config.vlan = host->fleet->vlan;
-	memcpy(config.mac, host->port.caps.mac, sizeof(config.mac));
+	memcpy(config.mac, host->caps.mac, sizeof(config.mac));
 	config.address[0] = (struct plx_net_address){.ip = host->ip, .prefix_bits = bits};
 	host->net = plx_net_init(host_aligned(plx_net_bytes(&config)), &config);
 }
@@ -82,7 +82,10 @@ make_srq(struct host *host)
 	host->srq_armed = 0; /* not filled yet: there may be an event at once, or not */
 	arena_create(host, &host->shared, &host->prng, config.depth, world->config.message_max,
 		     PLX_ACCESS_LOCAL_WRITE);
-	PLX_ASSERT(plx_engine_srq_create(host->engine, &config, &host->srq) == PLX_OK);
+	if (host->cores > 1)
+		host->srq_core = (uint32_t)plx_prng_below(&host->core_prng, host->cores);
+	PLX_ASSERT(plx_engine_srq_create(host->core[host->srq_core].engine, &config, &host->srq) ==
+		   PLX_OK);
 }
 
 void
@@ -107,6 +110,7 @@ host_prepare(struct fleet *fleet, uint32_t index)
 	host->lazy_ns = draw_log(&host->prng, 1, 20000);
 	crowd_host(host);
 	host->poll_at = PLX_NEVER;
+	program_host(host);
 	port_open(host);
 	make_net(host);
 	make_memory(host);
@@ -119,7 +123,7 @@ host_config(struct host *host)
 {
 	return (struct plx_engine_config){
 		.engines = 1,
-		.port = &host->port,
+		.port = &host->core[0].port,
 		.link = &plx_link,
 		.mem = host->mem,
 		.net = host->net,
@@ -127,13 +131,35 @@ host_config(struct host *host)
 	};
 }
 
+/* One for each core; all share what an adapter's engines do. */
+static void
+make_engines(struct host *host, struct plx_engine_config config)
+{
+	struct world *world = &host->fleet->world;
+	struct plx_engine_group_config group = {
+		.engines = host->cores, .handoff_depth = PLX_HANDOFF_DEPTH, .socket = -1};
+	struct plx_why why = {{0}};
+
+	/* A ring that is full drops packets. */
+	if (host->fleet->rough && host->cores > 1)
+		group.handoff_depth = (uint32_t)draw_log(&host->core_prng, 1, PLX_HANDOFF_DEPTH);
+	if (host->cores > 1)
+		PLX_ASSERT(plx_engine_group_create(&group, &host->group) == PLX_OK);
+	config.group = host->group;
+	config.engines = host->cores;
+	for (uint32_t i = 0; i < host->cores; i++) {
+		config.index = i;
+		config.port = &host->core[i].port;
+		sim_must(world, plx_engine_create(&config, &host->core[i].engine, &why) == PLX_OK,
+			 "I10", "%s", why.text);
+	}
+}
+
 void
 host_create(struct fleet *fleet, uint32_t index)
 {
 	struct host *host = &fleet->host[index];
 	struct plx_engine_config config;
-	struct world *world = &fleet->world;
-	struct plx_why why = {{0}};
 
 	host_prepare(fleet, index);
 	config = host_config(host);
@@ -142,11 +168,13 @@ host_create(struct fleet *fleet, uint32_t index)
 		config.qps = 1;
 	config.secret = host_secret(host);
 	config.inline_mode = host->inline_mode;
-	sim_must(world, plx_engine_create(&config, &host->engine, &why) == PLX_OK, "I10", "%s",
-		 why.text);
+	make_engines(host, config);
+	program_begin(host);
 	ud_end_create(host);
 	make_srq(host);
-	host->cq_count = (uint32_t)draw_between(&host->prng, 1, FLEET_CQS_MAX);
+	host->cq_count = (uint32_t)draw_between(&host->prng, 1, FLEET_CQS_USUAL);
+	if (fleet->manifold)
+		host->cq_count = FLEET_CQS_MAX;
 	for (uint32_t i = 0; i < host->cq_count; i++)
 		cq_create(host, i);
 	if (host->srq != NULL)
@@ -297,7 +325,7 @@ host_events(struct host *host)
 	struct fleet *fleet = host->fleet;
 	struct plx_async_event event;
 
-	while (plx_engine_next_async_event(host->engine, &event)) {
+	while (program_next_async_event(host, &event)) {
 		trace_as(&fleet->world, TRACE_EVENT, host->index, event.kind, event.cause,
 			 event.qpn, event.context);
 		if (event.kind == PLX_EVENT_SRQ_THRESHOLD) {
@@ -318,12 +346,21 @@ host_events(struct host *host)
 	}
 }
 
+static bool
+all_polled(const struct host *host)
+{
+	for (uint32_t i = 0; i < host->cores; i++)
+		if (!host->core[i].polled)
+			return false;
+	return true;
+}
+
 static void
 count_free_cycle(struct host *host)
 {
-	uint64_t no_buffer = plx_engine_counters(host->engine)->tx_no_buffer;
+	uint64_t no_buffer = host_counted(host).tx_no_buffer;
 
-	host->free_cycles += !host->took_less && no_buffer == host->no_buffer;
+	host->free_cycles += all_polled(host) && !host->took_less && no_buffer == host->no_buffer;
 	host->took_less = false;
 	host->no_buffer = no_buffer;
 }
@@ -346,50 +383,112 @@ host_after_poll(struct host *host)
 		crowd_check(host);
 }
 
+/* Of several, one or another may be away for a while, and each may be the first. */
+static bool
+is_away(struct core *core)
+{
+	struct host *host = core->host;
+	uint64_t now = host->fleet->world.now;
+
+	if (host->cores == 1 || host->fleet->world.calm)
+		return false;
+	if (now >= core->away_until && draw_percent(&host->core_prng, 2))
+		core->away_until = now + draw_log(&host->core_prng, 100, 2 * PLX_MSEC);
+	if (now >= core->away_until)
+		return false;
+	host_poll_by(host, core->away_until);
+	return true;
+}
+
+/* All engines have a cycle. Returns: what they have done */
+uint32_t
+host_run(struct host *host)
+{
+	uint32_t first = 0, done = 0;
+
+	fleet_clock(host);
+	if (host->cores > 1)
+		first = (uint32_t)plx_prng_below(&host->core_prng, host->cores);
+	for (uint32_t i = 0; i < host->cores; i++) {
+		struct core *core = &host->core[(first + i) % host->cores];
+
+		core->polled = !is_away(core);
+		if (core->polled)
+			done += plx_engine_poll(core->engine, clock_local(host->station));
+	}
+	return done;
+}
+
 static void
 cycle(struct host *host)
 {
-	fleet_clock(host);
-	plx_engine_poll(host->engine, clock_local(host->station));
+	(void)host_run(host);
 	host_after_poll(host);
 }
 
-/* The engine has a cycle now, if its thread is at work: false when not. */
+/* The engines have a cycle now, if their threads are at work: false when one is not. */
 bool
 host_cycle(struct host *host)
 {
 	if (host->fleet->world.now < host->stall_until)
 		return false;
 	cycle(host);
-	return true;
+	return all_polled(host);
 }
 
 /* A timer that is due runs, though RX stays full: after a pause it waits for so many bursts at most
  * (T1). @param wake what plx_engine_wake_ns() returns after a cycle */
 static void
-check_timers(struct host *host, uint64_t wake)
+check_timers(struct core *core, uint64_t wake)
 {
-	uint64_t ticks = plx_engine_counters(host->engine)->ticks;
+	const struct host *host = core->host;
+	uint64_t ticks = plx_engine_counters(core->engine)->ticks;
 	bool is_due = wake > 0 && wake <= clock_local(host->station);
 
-	host->due_polls = is_due && ticks == host->ticks ? host->due_polls + 1 : 0;
-	host->ticks = ticks;
-	sim_must(&host->fleet->world, host->due_polls <= FLEET_GRACE, "T1",
-		 "host %u has a timer that is due and ran none in %u cycles: at most %u",
-		 host->index, host->due_polls, FLEET_GRACE);
+	core->due_polls = is_due && ticks == core->ticks ? core->due_polls + 1 : 0;
+	if (core->due_polls == 0)
+		core->due_since = clock_local(host->station);
+	core->ticks = ticks;
+	/* One that waits for what others have received counts no cycles, and has a limit in time.
+	 */
+	if (host->cores > 1 && clock_local(host->station) - core->due_since < FLEET_GRACE_NS)
+		return;
+	sim_must(&host->fleet->world, core->due_polls <= FLEET_GRACE, "T1",
+		 "engine %u of host %u has a timer that is due and ran none in %u cycles: at most "
+		 "%u",
+		 core->index, host->index, core->due_polls, FLEET_GRACE);
+}
+
+/* When the first of them wants to be polled; is_away() sees to those that are. */
+static uint64_t
+first_wake(struct host *host)
+{
+	uint64_t first = PLX_NEVER;
+
+	for (uint32_t i = 0; i < host->cores; i++) {
+		struct core *core = &host->core[i];
+		uint64_t wake;
+
+		if (!core->polled)
+			continue;
+		wake = plx_engine_wake_ns(core->engine);
+		check_timers(core, wake);
+		if (core->rx_count > 0 || core->flood > 0)
+			wake = 0;
+		if (wake < first)
+			first = wake;
+	}
+	return first;
 }
 
 static void
 next_poll(struct host *host, uint32_t done)
 {
 	uint64_t now = host->fleet->world.now;
-	uint64_t wake = plx_engine_wake_ns(host->engine);
+	uint64_t wake = first_wake(host);
 	uint32_t shift;
 
-	check_timers(host, wake);
 	host->idle_polls = done > 0 ? 0 : host->idle_polls + 1;
-	if (host->rx_count > 0 || host->flood > 0)
-		wake = 0;
 	if (wake == PLX_NEVER)
 		return;
 	if (wake > 0) {
@@ -429,35 +528,53 @@ host_on_poll(struct host *host, uint64_t at)
 		return;
 	}
 	host->polled_at = world->now;
-	fleet_clock(host);
-	done = plx_engine_poll(host->engine, clock_local(host->station));
-	trace_as(world, TRACE_TICK, host->index, done, host->rx_count, 0, 0);
+	done = host_run(host);
+	trace_as(world, TRACE_TICK, host->index, done, host->core[0].rx_count, 0, 0);
 	host_after_poll(host);
 	next_poll(host, done);
 }
 
 /* ---- rest ---- */
 
+/* The sum of its engines'. */
+struct plx_engine_counters
+host_counted(const struct host *host)
+{
+	struct plx_engine_counters sum = *plx_engine_counters(host_engine(host));
+	uint64_t *to = (uint64_t *)(void *)&sum;
+
+	for (uint32_t i = 1; i < host->cores; i++) {
+		const uint64_t *from =
+			(const uint64_t *)(const void *)plx_engine_counters(host->core[i].engine);
+
+		for (size_t k = 0; k < sizeof(sum) / sizeof(*to); k++)
+			to[k] += from[k];
+	}
+	return sum;
+}
+
 /* Every packet that was received is counted once, and for what it was. */
 static void
 check_counters(struct host *host)
 {
-	const struct plx_engine_counters *c = plx_engine_counters(host->engine);
+	const struct plx_engine_counters sum = host_counted(host), *c = &sum;
 	struct world *world = &host->fleet->world;
-	uint64_t refused = 0, looped = c->rx_packets - host->rx_handed;
+	uint64_t full = c->handoff_full, refused = full;
+	uint64_t looped = c->rx_packets + full - host->rx_handed;
 
 	for (int i = 0; i < PLX_WIRE_VERDICT_COUNT; i++)
 		refused += c->refused[i];
 	for (int i = 0; i < PLX_VERDICT_COUNT; i++)
 		refused += c->denied[i];
 	refused += c->rx_no_qp + c->rx_icrc + c->rx_too_long;
-	sim_must(world, c->rx_packets >= host->rx_handed, "I7",
-		 "%" PRIu64 " packets were received, the port gave %" PRIu64, c->rx_packets,
-		 host->rx_handed);
-	sim_must(world, looped > 0 || c->rx_bytes == host->rx_bytes, "I7",
+	sim_must(world, c->rx_packets + full >= host->rx_handed, "I7",
+		 "%" PRIu64 " packets were received, and %" PRIu64
+		 " found no room; the port gave %" PRIu64,
+		 c->rx_packets, full, host->rx_handed);
+	sim_must(world, looped > 0 || full > 0 || c->rx_bytes == host->rx_bytes, "I7",
 		 "%" PRIu64 " bytes were received, the port gave %" PRIu64, c->rx_bytes,
 		 host->rx_bytes);
-	sim_must(world, c->rx_packets == refused + c->rx_net + host->judged, "I7",
+	sim_must(world, c->rx_packets + full == refused + c->rx_net + host->judged, "I7",
 		 "%" PRIu64 " packets were received, %" PRIu64 " refused, %" PRIu64
 		 " of neighbours and %" PRIu64 " judged by queue pairs",
 		 c->rx_packets, refused, c->rx_net, host->judged);
@@ -479,8 +596,8 @@ check_counters(struct host *host)
 static void
 collect(struct host *host)
 {
-	const struct plx_engine_counters *c = plx_engine_counters(host->engine);
-	const struct plx_net_counters *n = plx_engine_net_counters(host->engine);
+	const struct plx_engine_counters sum = host_counted(host), *c = &sum;
+	const struct plx_net_counters *n = plx_engine_net_counters(host_engine(host));
 	struct sim_stats *stats = &host->fleet->world.stats;
 
 	stats->spilled += c->cq_spilled;
@@ -491,6 +608,7 @@ collect(struct host *host)
 	stats->chained += c->rx_linearised;
 	stats->commands += c->commands;
 	stats->moved += n->moved;
+	stats->handed += c->handed_over;
 }
 
 void
@@ -509,6 +627,7 @@ host_destroy(struct host *host)
 	}
 	stranger_settle(host);
 	ud_end_destroy(host);
+	program_end(host);
 	check_counters(host);
 	host_release(host);
 }
@@ -520,7 +639,10 @@ host_release(struct host *host)
 	struct world *world = &host->fleet->world;
 
 	collect(host);
-	plx_engine_destroy(host->engine);
+	for (uint32_t i = 0; i < host->cores; i++)
+		plx_engine_destroy(host->core[i].engine);
+	if (host->group != NULL)
+		plx_engine_group_destroy(host->group);
 	port_drop_all(host);
 	sim_must(world, rte_mempool_full(host->pool), "I7", "%u of %u buffers are returned at rest",
 		 rte_mempool_avail_count(host->pool), host->buffers);

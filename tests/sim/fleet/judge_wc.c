@@ -183,7 +183,8 @@ check_causes(struct end *end, const struct request *reply)
 	const struct world *world = &end->connection->fleet->world;
 
 	if (reply->replies == 0 || end->send_cq != end->recv_cq || end->peer->blind ||
-	    world->late || world->stats.drops + world->stats.corruptions > 0)
+	    world->late || world->stats.drops + world->stats.corruptions > 0 ||
+	    host_counted(end->host).handoff_full > 0)
 		return;
 	if (end->requests[reply->replies - 1].flags & PLX_WR_UNSIGNALED)
 		return;
@@ -268,7 +269,7 @@ judge_receive(struct end *end, const struct plx_wc *wc)
 		if (end->received < end->peer->messages)
 			caused = end->peer->message_end[end->received];
 		end->received++;
-	} else if (!good) {
+	} else if (!good && !end->giving) {
 		check_flush(end, wc);
 	}
 	if (end->shares) {

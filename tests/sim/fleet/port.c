@@ -65,7 +65,7 @@ patch_icmp6(uint8_t *bytes, size_t at, const uint8_t *to)
 static void
 rename_sender(const struct host *host, uint8_t *bytes, size_t len)
 {
-	const uint8_t *inside = host->port.caps.mac, *outside = host->outside;
+	const uint8_t *inside = host->caps.mac, *outside = host->outside;
 	size_t option = nd_option_at(bytes, len);
 
 	memcpy(bytes + 6, outside, 6);
@@ -79,9 +79,9 @@ static void
 rename_target(const struct host *host, uint8_t *bytes, size_t len)
 {
 	if (memcmp(bytes, host->outside, 6) == 0)
-		memcpy(bytes, host->port.caps.mac, 6);
+		memcpy(bytes, host->caps.mac, 6);
 	if (is_arp(bytes, len) && memcmp(bytes + 32, host->outside, 6) == 0)
-		memcpy(bytes + 32, host->port.caps.mac, 6);
+		memcpy(bytes + 32, host->caps.mac, 6);
 }
 
 /* ---- receiving ---- */
@@ -226,11 +226,12 @@ lose(struct host *host, struct packet *packet)
 
 /* Junk behind what has arrived, up to a full burst: no IP, and for no host. */
 static uint16_t
-fill_up(struct host *host, struct rte_mbuf **packets, uint16_t got, uint16_t n)
+fill_up(struct core *core, struct rte_mbuf **packets, uint16_t got, uint16_t n)
 {
 	static const uint8_t junk[60];
+	struct host *host = core->host;
 
-	host->flood--;
+	core->flood--;
 	for (; got < n; got++) {
 		packets[got] = wrap(host, junk, sizeof(junk));
 		if (packets[got] == NULL)
@@ -243,14 +244,15 @@ fill_up(struct host *host, struct rte_mbuf **packets, uint16_t got, uint16_t n)
 static uint16_t
 port_rx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 {
-	struct host *host = (struct host *)port;
+	struct core *core = (struct core *)port;
+	struct host *host = core->host;
 	uint16_t got = 0;
 
 	stranger_settle(host);
-	while (got < n && host->rx_count > 0) {
-		struct packet *packet = host->rx[host->rx_first++ % FLEET_RX_ROOM];
+	while (got < n && core->rx_count > 0) {
+		struct packet *packet = core->rx[core->rx_first++ % FLEET_RX_ROOM];
 
-		host->rx_count--;
+		core->rx_count--;
 		rename_target(host, packet->bytes, packet->len);
 		if (got + 1 < n)
 			packets[got] = stranger_before(host, packet);
@@ -269,31 +271,49 @@ port_rx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 		link_release(&host->fleet->world, packet);
 		got++;
 	}
-	return host->flood > 0 ? fill_up(host, packets, got, n) : got;
+	return core->flood > 0 ? fill_up(core, packets, got, n) : got;
+}
+
+/* The queue that a frame arrives on: that of its flow, its source address and UDP port, whoever it
+ * is for. What has none arrives on any. */
+static struct core *
+queue_of(struct host *host, const struct packet *packet)
+{
+	bool v4 = host->ip.version == 4;
+	uint32_t from = v4 ? 26 : 22, to = v4 ? 30 : 38, port = v4 ? 34 : 54;
+	uint32_t hash = host->spread;
+
+	if (host->cores == 1)
+		return &host->core[0];
+	for (uint32_t at = from; at < packet->len && at < port + 2; at++)
+		if (at < to || at >= port)
+			hash = hash * 31 + packet->bytes[at];
+	return &host->core[(hash >> 8 ^ hash) % host->cores];
 }
 
 void
 port_arrive(struct host *host, struct packet *packet)
 {
 	bool net = port_is_net(packet->bytes, packet->len);
+	struct core *core = queue_of(host, packet);
 	struct fleet *fleet = host->fleet;
 
 	link_landed(&fleet->world, packet);
-	if (host->rx_count == FLEET_RX_ROOM || (net && fleet->world.now < host->mute_until)) {
+	if (core->rx_count == FLEET_RX_ROOM || (net && fleet->world.now < host->mute_until)) {
 		lose(host, packet);
 		return;
 	}
-	host->rx[(host->rx_first + host->rx_count++) % FLEET_RX_ROOM] = packet;
+	core->rx[(core->rx_first + core->rx_count++) % FLEET_RX_ROOM] = packet;
 	host_poll_by(host, fleet->world.now + plx_prng_below(&host->prng, host->gap_ns));
 }
 
 void
 port_drop_all(struct host *host)
 {
-	while (host->rx_count > 0) {
-		link_release(&host->fleet->world, host->rx[host->rx_first++ % FLEET_RX_ROOM]);
-		host->rx_count--;
-	}
+	for (uint32_t i = 0; i < host->cores; i++)
+		for (struct core *core = &host->core[i]; core->rx_count > 0; core->rx_count--)
+			link_release(&host->fleet->world,
+				     core->rx[core->rx_first++ % FLEET_RX_ROOM]);
 }
 
 /* ---- sending ---- */
@@ -395,8 +415,8 @@ send_one(struct host *host, struct rte_mbuf *m)
 	size_t len = rte_pktmbuf_pkt_len(m);
 	uint8_t bytes[FLEET_FRAME_ROOM];
 
-	sim_must(&host->fleet->world, len <= host->port.caps.frame_max, "I13",
-		 "a frame of %zu bytes, the port carries %u", len, host->port.caps.frame_max);
+	sim_must(&host->fleet->world, len <= host->caps.frame_max, "I13",
+		 "a frame of %zu bytes, the port carries %u", len, host->caps.frame_max);
 	memcpy(bytes, rte_pktmbuf_read(m, 0, (uint32_t)len, bytes), len);
 	host->tx_taken++;
 	host->tx_bytes += len;
@@ -410,7 +430,7 @@ send_one(struct host *host, struct rte_mbuf *m)
 static uint16_t
 port_tx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 {
-	struct host *host = (struct host *)port;
+	struct host *host = ((struct core *)port)->host;
 	uint16_t given = n;
 
 	if (host->fleet->world.now < host->refuse_until)
@@ -428,13 +448,19 @@ port_tx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 void
 port_open(struct host *host)
 {
-	host->port = (struct plx_port){.rx = port_rx, .tx = port_tx};
-	snprintf(host->port.caps.name, sizeof(host->port.caps.name), "host%u", host->index);
-	host->port.caps.mac[0] = 2;
-	host->port.caps.mac[5] = (uint8_t)(host->index + 1);
-	host->port.caps.socket = -1;
-	host->port.caps.frame_max = host->fleet->frame_max;
-	memcpy(host->outside, host->port.caps.mac, sizeof(host->outside));
+	struct plx_port_caps *caps = &host->caps;
+
+	snprintf(caps->name, sizeof(caps->name), "host%u", host->index);
+	caps->mac[0] = 2;
+	caps->mac[5] = (uint8_t)(host->index + 1);
+	caps->socket = -1;
+	caps->frame_max = host->fleet->frame_max;
+	memcpy(host->outside, caps->mac, sizeof(host->outside));
+	for (uint32_t i = 0; i < host->cores; i++) {
+		host->core[i].host = host;
+		host->core[i].index = i;
+		host->core[i].port = (struct plx_port){.rx = port_rx, .tx = port_tx, .caps = *caps};
+	}
 }
 
 /* ---- unsolicited frames ---- */

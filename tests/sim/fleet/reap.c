@@ -7,6 +7,7 @@
 #include <poll.h>
 
 #include "fleet.h"
+#include "plx_engine_cq.h"
 
 void
 cq_create(struct host *host, uint32_t index)
@@ -15,13 +16,23 @@ cq_create(struct host *host, uint32_t index)
 	struct plx_engine_cq_config config = {.depth = (uint32_t)draw_log(&host->prng, 1, 64),
 					      .cookie = index};
 
-	*cq = (struct cq){.host = host, .index = index, .depth = config.depth};
+	*cq = (struct cq){.host = host,
+			  .index = index,
+			  .depth = config.depth,
+			  .program = index % host->programs,
+			  .pending = cq->pending};
+	if (host->cores > 1)
+		cq->core = (uint32_t)plx_prng_below(&host->core_prng, host->cores);
 	while (cq->room < config.depth)
 		cq->room = 2 * cq->room + 1;
 	cq->arms = draw_percent(&host->prng, 60);
 	cq->by_fd = cq->arms && draw_percent(&host->prng, 30);
 	cq->delay_ns = draw_log(&host->prng, 10, draw_percent(&host->prng, 20) ? 2000000 : 20000);
-	PLX_ASSERT(plx_engine_cq_create(host->engine, &config, &cq->queue) == PLX_OK);
+	if (host->fleet->manifold)
+		host_call(host);
+	PLX_ASSERT(whole_cq_create_on(host->core[cq->core].engine,
+				      host->program[cq->program].seat[cq->core], &config,
+				      &cq->queue) == PLX_OK);
 	if (cq->by_fd)
 		PLX_ASSERT(plx_cq_fd(cq->queue) >= 0);
 }
@@ -35,6 +46,18 @@ cq_destroy(struct cq *cq)
 	sim_must(world, plx_engine_cq_poll(cq->queue, &wc, 1) == 0, "I1",
 		 "a completion comes after everything has completed");
 	sim_must(world, plx_engine_cq_destroy(cq->queue) == PLX_OK, "I7",
+		 "a completion queue that nobody uses cannot be destroyed");
+}
+
+/* Its program has died: what it has not looked at is lost. */
+void
+cq_bury(struct cq *cq)
+{
+	struct host *host = cq->host;
+
+	host->reaped += engine_cq_unreaped(whole_cq_back(cq->queue));
+	host_call(host);
+	sim_must(&host->fleet->world, plx_engine_cq_destroy(cq->queue) == PLX_OK, "I7",
 		 "a completion queue that nobody uses cannot be destroyed");
 }
 
@@ -148,10 +171,18 @@ hand_out(struct cq *cq, const struct plx_wc *wc)
 			host_reclaim(cq->host, (uint32_t)wc->wr_id);
 			host_receives(cq->host, &cq->host->prng);
 		}
-		sim_must(&fleet->world, (fleet->abrupt || shared) && life <= end->connection->life,
+		sim_must(&fleet->world,
+			 (fleet->abrupt || fleet->mortal || shared) &&
+				 life <= end->connection->life,
 			 "I1", "a completion of life %u, and end %u is in life %u", life, id,
 			 end->connection->life);
 		cq->host->stale++;
+		return;
+	}
+	if (end->given_qpn != 0 && wc->qpn == end->given_qpn) {
+		sim_must(&fleet->world, wc->flags & PLX_WC_RECV && wc->status == PLX_WC_FLUSHED,
+			 "D2", "a request of end %u completes where it was given away", id);
+		judge_receive(end, wc);
 		return;
 	}
 	sim_must(&fleet->world, wc->qpn == end->qpn, "I1", "a completion names QP %06x, not %06x",

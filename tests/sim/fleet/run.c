@@ -50,6 +50,7 @@ draw_fleet(struct fleet *fleet, struct plx_prng *prng)
 	crowd_draw(fleet);
 	trouble_draw(fleet);
 	stranger_draw(fleet);
+	program_draw(fleet);
 	draw_marks(fleet);
 }
 
@@ -170,6 +171,9 @@ dispatch(struct fleet *fleet, const struct sim_event *event)
 		break;
 	case SIM_EV_RELIEF:
 		trouble_on_relief(event->what);
+		break;
+	case SIM_EV_PROGRAM:
+		program_on_event(event->what);
 		break;
 	case SIM_EV_DOWN:
 		weather_on_down(world);
@@ -321,8 +325,7 @@ empty_queues(struct fleet *fleet)
 		struct host *host = &fleet->host[i];
 
 		for (int turn = 0; turn < 200; turn++) {
-			fleet_clock(host);
-			plx_engine_poll(host->engine, clock_local(host->station));
+			(void)host_run(host);
 			ud_end_listen(host);
 			for (uint32_t q = 0; q < host->cq_count; q++)
 				cq_drain(&host->cqs[q]);

@@ -83,11 +83,11 @@ ud_end_create(struct host *host)
 	arena_create(host, &ud_end->cells, &host->stranger_prng, UD_END_CELLS, UD_END_BYTES,
 		     PLX_ACCESS_LOCAL_WRITE);
 	host_call(host);
-	PLX_ASSERT(plx_engine_cq_create(host->engine, &cq, &ud_end->queue) == PLX_OK);
+	PLX_ASSERT(plx_engine_cq_create(host_engine(host), &cq, &ud_end->queue) == PLX_OK);
 	config.send_cq = config.recv_cq = ud_end->queue;
 	PLX_ASSERT(plx_domain_hold(host->mem, host->domain) == PLX_OK);
 	host_call(host);
-	PLX_ASSERT(plx_engine_qp_create(host->engine, &config, &ud_end->qp) == PLX_OK);
+	PLX_ASSERT(plx_engine_qp_create(host_engine(host), &config, &ud_end->qp) == PLX_OK);
 	for (enum plx_qp_state to = PLX_QP_INIT; to <= PLX_QP_RTS; to++)
 		ud_end_becomes(host, to);
 	while (arena_alloc(&ud_end->cells, &cell))
@@ -99,7 +99,7 @@ ud_end_create(struct host *host)
 static uint64_t
 counted(const struct host *host, enum stranger_fault fault)
 {
-	const struct plx_engine_counters *c = plx_engine_counters(host->engine);
+	const struct plx_engine_counters *c = plx_engine_counters(host_engine(host));
 	uint64_t sum = c->rx_no_qp;
 
 	switch (fault) {
@@ -230,7 +230,7 @@ make_datagram(struct host *host, uint32_t qpn, struct frame *out)
 	size_t at, bth;
 
 	memset(out->bytes, 0, FLEET_FRAME_ROOM);
-	memcpy(frame.eth_dst, host->port.caps.mac, MAC_BYTES);
+	memcpy(frame.eth_dst, host->caps.mac, MAC_BYTES);
 	memcpy(frame.eth_src, from->outside, MAC_BYTES);
 	if (host->ip.version == 4) {
 		frame.v4.ttl = 64;
@@ -274,7 +274,7 @@ spoil(struct host *host, struct frame *frame, enum stranger_fault fault)
 		frame->tag = strange_tag(host);
 		break;
 	case STRANGER_STATION: /* a bit of our MAC, but not that of groups */
-		memcpy(frame->bytes, host->port.caps.mac, MAC_BYTES);
+		memcpy(frame->bytes, host->caps.mac, MAC_BYTES);
 		frame->bytes[plx_prng_below(prng, MAC_BYTES)] ^=
 			(uint8_t)(2 << plx_prng_below(prng, 7));
 		break;
@@ -298,7 +298,7 @@ copy_strangely(struct host *host, const struct packet *packet, struct frame *out
 	memcpy(out->bytes, packet->bytes, packet->len);
 	out->len = packet->len;
 	if (!(out->bytes[0] & 1)) /* it may go to where the host was */
-		memcpy(out->bytes, host->port.caps.mac, MAC_BYTES);
+		memcpy(out->bytes, host->caps.mac, MAC_BYTES);
 	if (net)
 		return draw_percent(&host->stranger_prng, 50) ? STRANGER_VLAN : STRANGER_STATION;
 	out->bytes[out->len - PLX_ICRC_BYTES - 4] ^= 0x55;

@@ -168,7 +168,8 @@ begin(struct host *host, enum trouble what)
 		host->stall_until = now + draw_log(prng, 1000, 50 * PLX_MSEC);
 		if (host->fleet->floods) {
 			host->stall_until += 11 * PLX_MSEC;
-			host->flood = FLOOD_BURSTS;
+			for (uint32_t i = 0; i < host->cores; i++)
+				host->core[i].flood = FLOOD_BURSTS;
 		}
 		break;
 	case TROUBLE_RESIZE:
@@ -229,7 +230,8 @@ trouble_ends(struct host *host)
 	host->refuse_until = host->mute_until = host->stall_until = host->hog_until = 0;
 	host->fleet->dark_until = 0;
 	host->glimpse_at = PLX_NEVER;
-	host->flood = 0;
+	for (uint32_t i = 0; i < host->cores; i++)
+		host->core[i].flood = host->core[i].away_until = 0;
 	host->stingy = false;
 	give_buffers(host);
 	for (uint64_t i = 0; i < 3 && host->moves > 0; i++)

@@ -111,7 +111,7 @@ judge_roce(struct host *host, const struct plx_pkt *pkt)
 	uint8_t kind = plx_opcodes[pkt->opcode].kind;
 	uint64_t psn;
 
-	if (end != NULL && plx_engine_counters(host->engine)->tx_dropped > 0)
+	if (end != NULL && host_counted(host).tx_dropped > 0)
 		end->blind = true;
 	if (end != NULL && kind == PLX_OP_CNP && !world->evil) {
 		sim_must(world, end->async_events_due > 0, "I11",
@@ -163,10 +163,40 @@ wire_received(struct host *host, const struct packet *packet)
 		 */
 		if (plx_engine_qp_counters(end->qp)->ce_marks == 0)
 			end->marked_cycle = host->free_cycles;
-		if (now < end->event_from)
+		/* What is handed over may be looked at later, and then earn one, too. */
+		if (now < end->event_from && host->cores == 1)
 			continue;
 		end->async_events_due++;
 		end->event_from = now + 50 * PLX_USEC;
+	}
+}
+
+static bool
+is_to(const struct plx_frame *frame, const struct host *host)
+{
+	const uint8_t *ip = host->ip.v;
+
+	if (frame->ip_version == 6)
+		return memcmp(frame->v6.dst, ip, sizeof(frame->v6.dst)) == 0;
+	return frame->v4.dst ==
+	       ((uint32_t)ip[0] << 24 | (uint32_t)ip[1] << 16 | (uint32_t)ip[2] << 8 | ip[3]);
+}
+
+/* D1: what a queue pair of a program that has died sent has left by now; no more comes. */
+static void
+judge_dead(struct host *host, const struct plx_frame *frame, const struct plx_pkt *pkt)
+{
+	struct fleet *fleet = host->fleet;
+
+	for (uint32_t i = 0; i < 2 * fleet->connection_count; i++) {
+		const struct end *end = &fleet->connection[i / 2].end[i % 2];
+
+		sim_must(&fleet->world,
+			 !end->gone || end->host != host || end->peer->qp == NULL ||
+				 end->attr.dest_qpn != pkt->dest_qpn ||
+				 !is_to(frame, end->peer->host) ||
+				 host->free_cycles <= end->gone_cycle + 2,
+			 "D1", "a packet of end %u leaves, whose program has died", end->id);
 	}
 }
 
@@ -195,5 +225,6 @@ wire_judge(struct host *host, const uint8_t *bytes, size_t len)
 		 "F4", "a frame leaves with a wrong ICRC");
 	trace_as(world, TRACE_SEND, host->index, pkt.opcode, pkt.psn.v, pkt.payload_bytes,
 		 pkt.dest_qpn);
+	judge_dead(host, &frame, &pkt);
 	judge_roce(host, &pkt);
 }

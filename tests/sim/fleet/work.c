@@ -459,7 +459,8 @@ post_some(struct end *end, uint32_t n, uint32_t replies, uint64_t caused)
 void
 work_reply(struct end *end, uint32_t to, uint64_t caused)
 {
-	if (room(end) > 0 && work_left(end->connection->fleet) && end->drawn == end->posted &&
+	if (end->connection->state == CONNECTION_UP && !end->giving && room(end) > 0 &&
+	    work_left(end->connection->fleet) && end->drawn == end->posted &&
 	    draw_percent(&end->prng, end->connection->fleet->world.config.reply_percent))
 		post_some(end, 1, to, caused);
 }

@@ -77,7 +77,7 @@ look(struct host *host)
 		drivers->depth--;
 	} else {
 		current = NULL;
-		plx_engine_poll(host->engine, clock_local(host->station));
+		plx_engine_poll(host_engine(host), clock_local(host->station));
 		host_after_poll(host);
 	}
 	driver_enter(driver);
@@ -88,7 +88,7 @@ static void
 after_poll(struct host *host)
 {
 	struct driver *driver = &drivers_of(&host->fleet->world)->driver[host->index];
-	uint64_t cycles = plx_engine_counters(host->engine)->busy_cycles;
+	uint64_t cycles = plx_engine_counters(host_engine(host))->busy_cycles;
 
 	if (cycles != driver->busy_cycles)
 		driver_turn_soon(driver);
@@ -152,7 +152,7 @@ driver_turn(struct driver *driver)
 	driver->in_turn = true;
 	driver->again = false;
 	driver_enter(driver);
-	commands = plx_engine_counters(driver->host->engine)->commands;
+	commands = plx_engine_counters(host_engine(driver->host))->commands;
 	goes_on = plx_session_turn(driver->session, false);
 	driver->in_turn = false;
 	driver->turns++;
@@ -160,7 +160,7 @@ driver_turn(struct driver *driver)
 		driver->session = NULL;
 	queues_check(driver);
 	if (driver->again || driver->calls != calls ||
-	    plx_engine_counters(driver->host->engine)->commands != commands)
+	    plx_engine_counters(host_engine(driver->host))->commands != commands)
 		driver_turn_soon(driver);
 	else
 		driver_turn_by(driver, world->now + HEARTBEAT_MS * PLX_MSEC);
@@ -250,9 +250,9 @@ driver_create(struct drivers *drivers, uint32_t index)
 	rte_rcu_qsbr_init(driver->rcu, PLX_ENGINES_MAX);
 	config.rcu = driver->rcu;
 	make_cm(driver, &config);
-	sim_must(world, plx_engine_create(&config, &host->engine, &why) == PLX_OK, "I10", "%s",
-		 why.text);
-	plx_engine_set_online(host->engine, true);
+	sim_must(world, plx_engine_create(&config, &host->core[0].engine, &why) == PLX_OK, "I10",
+		 "%s", why.text);
+	plx_engine_set_online(host_engine(host), true);
 	trouble_start(host);
 }
 
@@ -326,7 +326,7 @@ driver_close(struct driver *driver)
 void
 driver_destroy(struct driver *driver)
 {
-	plx_engine_set_online(driver->host->engine, false);
+	plx_engine_set_online(host_engine(driver->host), false);
 	host_release(driver->host);
 	free(driver->cm);
 	free(driver->rcu);

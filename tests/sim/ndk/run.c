@@ -171,6 +171,7 @@ dispatch(struct drivers *drivers, const struct sim_event *event)
 	case SIM_EV_RESUME: /* somebody has waited until now */
 	case SIM_EV_TX:
 	case SIM_EV_WAKE:
+	case SIM_EV_PROGRAM:
 	case SIM_EV_KINDS:
 		break;
 	}

@@ -202,7 +202,7 @@ fill_info(struct host_adapter *adapter, const struct host *host)
 		.link_up = true,
 	};
 	snprintf(info->name, sizeof(info->name), "host%u", host->index);
-	memcpy(info->mac, host->port.caps.mac, sizeof(info->mac));
+	memcpy(info->mac, host->caps.mac, sizeof(info->mac));
 }
 
 enum plx_status
@@ -215,7 +215,7 @@ plx_host_adapter_open(const char *name, const struct plx_adapter_options *option
 
 	(void)name, (void)options, (void)why;
 	PLX_ASSERT(adapter != NULL && driver->below == NULL);
-	adapter->engine[0] = host->engine;
+	adapter->engine[0] = host_engine(host);
 	adapter->engines = 1;
 	adapter->mem = host->mem;
 	adapter->rcu = driver->rcu;
