@@ -167,8 +167,8 @@ void plx_engine_set_company(struct plx_engine *engine, bool has_company);
 
 /**
  * The time, by the caller's clock, at which the engine must be polled again if no packet arrives
- * first: 0 for immediately, PLX_NEVER. After a poll the caller may sleep until then. It calls this
- * after each poll.
+ * first: 0 for immediately, PLX_NEVER. After a poll the caller may sleep until then, once: it calls
+ * this after each poll.
  */
 uint64_t plx_engine_wake_ns(struct plx_engine *engine);
 

@@ -78,6 +78,7 @@ engine_jump(struct plx_engine *engine, uint64_t now)
 		due = plx_time_min(engine->asked, now);
 	late = now - due;
 	engine->clock = now;
+	engine->asked = 0; /* it was for this pause */
 	if (late > LATE_NS) {
 		plx_count(&engine->counters.stalls, 1);
 		plx_count(&engine->counters.stalled_ns, late);

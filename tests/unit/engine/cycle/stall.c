@@ -211,6 +211,10 @@ whoever_comes_when_it_was_told_to_is_not_late(void **state)
 	pair.now += wake == PLX_NEVER ? PLX_SEC : wake - pair.now;
 	plx_engine_poll(a->engine, pair.now);
 	assert_int_equal(plx_engine_counters(a->engine)->stalls, 0);
+	/* That was one pause. */
+	pair.now += PLX_SEC;
+	plx_engine_poll(a->engine, pair.now);
+	assert_int_equal(plx_engine_counters(a->engine)->stalls, 1);
 	b->port.hold = false;
 	pair_close(&pair);
 }
