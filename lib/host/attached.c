@@ -6,12 +6,9 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "host.h"
-
-#define END_PAUSE_NS (10 * PLX_MSEC)
 
 /* ---- memory ---- */
 
@@ -273,14 +270,6 @@ host_seat_attach(const struct seat_terms *terms, struct host_seat **out)
 	return PLX_OK;
 }
 
-static void
-pause_a_little(void)
-{
-	const struct timespec t = {.tv_nsec = END_PAUSE_NS};
-
-	nanosleep(&t, NULL);
-}
-
 bool
 host_stops(const struct host_seat *seat)
 {
@@ -295,7 +284,7 @@ end_all(struct host_seat *seat, const enum host_kind *kinds, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		while (!host_destroy_all(seat, kinds[i]))
-			pause_a_little();
+			host_pause();
 }
 
 /* Users first. Connectors are the first of all: their peers are told, and their queue pairs do
@@ -320,7 +309,7 @@ static const enum host_kind last_to_end[] = {
 void
 host_seat_end(struct host_seat *seat)
 {
-	(void)host_linger_begin(seat);
+	host_linger_begin(seat);
 	end_all(seat, first_to_end, PLX_COUNT_OF(first_to_end));
 	host_linger_end(seat);
 	end_all(seat, then_to_end, PLX_COUNT_OF(then_to_end));
@@ -328,7 +317,7 @@ host_seat_end(struct host_seat *seat)
 	end_all(seat, last_to_end, PLX_COUNT_OF(last_to_end));
 	for (uint32_t i = 0; i < seat->adapter->engines; i++)
 		while (seat->back[i] != NULL && plx_seat_back_destroy(seat->back[i]) != PLX_OK)
-			pause_a_little();
+			host_pause();
 	private_end(seat->private_memory);
 	for (uint32_t i = 1; i < SEGMENTS_MAX; i++)
 		segment_destroy(&seat->segment[i]);

@@ -16,7 +16,6 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "daemon.h"
@@ -578,13 +577,12 @@ plx_host_offered(const struct plx_host *host, uint32_t i)
 static void
 say_goodbye(struct host_adapter *adapter)
 {
-	const struct timespec t = {.tv_nsec = PLX_MSEC};
 	struct plx_cm_view view;
 
 	for (int ms = 0; ms < GOODBYE_MS; ms++) {
 		if (plx_link_cm_query(adapter->engine[0], &view) != PLX_OK || view.connections == 0)
 			return;
-		nanosleep(&t, NULL);
+		host_pause();
 	}
 }
 

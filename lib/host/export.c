@@ -4,11 +4,9 @@
  * of the host's own, which has no receives and no keys, and its connector is in a channel that
  * delivers nothing. A token names it for one other seat. Start with host_qp_export().
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
 #include "host.h"
 
@@ -39,14 +37,6 @@ struct parking {
 	pthread_mutex_t lock;
 	struct plx_list exports;
 };
-
-static void
-pause_a_little(void)
-{
-	const struct timespec t = {.tv_nsec = PLX_MSEC};
-
-	nanosleep(&t, NULL);
-}
 
 /* ---- the place ---- */
 
@@ -83,10 +73,10 @@ parking_destroy(struct parking *parking)
 		return;
 	PLX_ASSERT(plx_list_empty(&parking->exports));
 	while (parking->channel != NULL && plx_channel_back_destroy(parking->channel) != PLX_OK)
-		pause_a_little();
+		host_pause();
 	for (uint32_t i = 0; i < parking->adapter->engines; i++)
 		while (parking->cq[i] != NULL && plx_cq_back_destroy(parking->cq[i]) != PLX_OK)
-			pause_a_little();
+			host_pause();
 	pthread_mutex_destroy(&parking->lock);
 	free(parking);
 }
@@ -154,7 +144,7 @@ static void
 free_parked(struct engine_qp *qp)
 {
 	while (plx_qp_back_destroy(qp) != PLX_OK)
-		pause_a_little();
+		host_pause();
 }
 
 /* The connection ends, and its peer is told. */
@@ -162,7 +152,7 @@ static void
 end_export(struct export *export)
 {
 	while (export->connector != NULL && plx_connector_back_destroy(export->connector) != PLX_OK)
-		pause_a_little();
+		host_pause();
 	free_parked(export->qp);
 	free(export);
 }
@@ -173,7 +163,7 @@ host_exports_end(struct host_seat *seat)
 	struct export *export;
 
 	for (int ms = 0; ms < WAIT_MS && !host_stops(seat) && count_of(seat, true, NULL) > 0; ms++)
-		pause_a_little();
+		host_pause();
 	while (count_of(seat, false, &export) > 0)
 		end_export(export);
 }
@@ -248,7 +238,7 @@ park_connector(struct host_seat *seat, struct host_connector *connector, struct 
 
 	export->connector = connector->back;
 	while (plx_connector_back_move(connector->back, seat->parking->channel, 0, &info) != PLX_OK)
-		pause_a_little();
+		host_pause();
 	seat->adapter->count.connectors--;
 	host_leave(seat, &connector->object);
 	free(connector);
@@ -323,14 +313,13 @@ move_here(const struct export *export, const struct host_queue_pair *qp)
 
 	for (int ms = 0; ms < SETTLE_MS && status == PLX_BUSY; ms++) {
 		if (ms > 0)
-			pause_a_little();
+			host_pause();
 		status = plx_qp_back_move(export->qp, qp->listed.back, export->connector);
 	}
 	return status;
 }
 
-/* The queue pair of the importer, and the connection in it.
- * @param connector of the importer; NULL: none */
+/* The queue pair of the importer, and the connection in it. */
 static enum plx_status
 import(struct host_seat *seat, struct export *export, const struct plx_ipc_qp_import *request,
        struct host_queue_pair **out, struct plx_why *why)
@@ -368,7 +357,7 @@ import_connector(struct host_seat *seat, struct export *export, struct host_conn
 	connector->back = export->connector;
 	while (plx_connector_back_move(connector->back, channel->back, request->cookie,
 				       &imported->info) != PLX_OK)
-		pause_a_little();
+		host_pause();
 	seat->adapter->count.connectors++;
 	imported->connector.v = connector->object.number;
 }

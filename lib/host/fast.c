@@ -101,7 +101,7 @@ promise(const struct host_seat *seat, const struct host_mr *mr,
 	const uint64_t *page;
 	uint64_t pages;
 
-	if (!host_is_range(request->va, request->length))
+	if (!plx_is_range(request->va, request->length))
 		return PLX_INVALID;
 	if (request->pages == 0) {
 		*memory = host_memory_at(seat, request->place, request->length);
@@ -116,7 +116,7 @@ promise(const struct host_seat *seat, const struct host_mr *mr,
 	*memory = host_memory_of(request->va, page, pages);
 	if (*memory == NULL)
 		return plx_region_promise_pages(mem, mr->region, page, (uint32_t)pages, out);
-	return host_is_range((uintptr_t)*memory, request->length)
+	return plx_is_range((uintptr_t)*memory, request->length)
 		       ? plx_region_promise(mem, mr->region, out)
 		       : PLX_INVALID;
 }
@@ -211,7 +211,7 @@ promise_foreign(struct host_seat *seat, struct host_mr *mr,
 	enum plx_status status = PLX_OK;
 	uint64_t pages, *page;
 
-	if (!host_is_range(request->va, request->length))
+	if (!plx_is_range(request->va, request->length))
 		return PLX_INVALID;
 	pages = plx_pages_spanned(request->va, request->length);
 	if (pages > mr->pages || (request->pages > 0 && pages > request->pages))

@@ -2,6 +2,8 @@
  *
  * The table of operations. Start with plx_host_call().
  */
+#include <time.h>
+
 #include "host.h"
 
 static const host_destroy_fn destroy[HOST_KINDS] = {
@@ -25,6 +27,14 @@ static HOST_FN(host_destroy)
 	(void)reply;
 	(void)why;
 	return object != NULL ? destroy[object->kind](seat, object) : PLX_NO_KEY;
+}
+
+void
+host_pause(void)
+{
+	static const struct timespec pause = {.tv_nsec = PLX_MSEC};
+
+	nanosleep(&pause, NULL);
 }
 
 bool

@@ -97,6 +97,8 @@ void host_leave(struct host_seat *seat, struct host_object *object);
 void *host_find(struct host_seat *seat, struct plx_object object, enum host_kind kind);
 /* Any kind. */
 struct host_object *host_find_any(struct host_seat *seat, struct plx_object object);
+/* Sleep for a millisecond: what is waited for takes a call, or a peer. */
+void host_pause(void);
 /* Destroy all objects of one kind, but those that linger. host.c. Returns: whether all are gone */
 bool host_destroy_all(struct host_seat *seat, enum host_kind kind);
 /* The next object from an index on; NULL: there is none. */
@@ -323,13 +325,6 @@ void host_seat_free(struct host_seat *seat);
 
 /* ---- memory.c, fast.c ---- */
 
-/* Is it a range, with a first and a last address? */
-static inline bool
-host_is_range(uint64_t va, uint64_t length)
-{
-	return length != 0 && length - 1 <= UINT64_MAX - va;
-}
-
 /* A region with room for lists of pages; the caller publishes or reserves it. NULL: no memory */
 struct host_mr *host_mr_alloc(const struct host_pd *pd, size_t bytes);
 void host_mr_free(struct host_mr *mr);
@@ -405,8 +400,8 @@ void host_qp_tell(const struct host_seat *seat, const struct host_queue_pair *qp
 
 /* ---- linger.c ---- */
 
-/* The program has ended. Returns: how many of its queue pairs finish what they have */
-uint32_t host_linger_begin(struct host_seat *seat);
+/* The program has ended: from now on those of its queue pairs that linger finish what they have. */
+void host_linger_begin(struct host_seat *seat);
 /* Is it one of these, or the connector of one? */
 bool host_lingers(struct host_seat *seat, const struct host_object *object);
 /* Wait until they have finished, their time is over, or the host stops. None lingers then. */

@@ -3,7 +3,6 @@
  * Queue pairs that outlive their program until the host has finished what they had posted. They
  * keep what they use: their seat ends after them. Start with host_linger_begin().
  */
-#include <time.h>
 
 #include "host.h"
 
@@ -50,11 +49,10 @@ has_finished(const struct host_queue_pair *qp)
 	return view.state != PLX_QP_RTS || view.sq_posted == view.sq_consumed;
 }
 
-uint32_t
+void
 host_linger_begin(struct host_seat *seat)
 {
 	struct host_object *object;
-	uint32_t count = 0;
 
 	for (uint32_t i = 0; (object = host_next(seat, &i)) != NULL; i++) {
 		struct host_queue_pair *qp = (struct host_queue_pair *)object;
@@ -63,9 +61,7 @@ host_linger_begin(struct host_seat *seat)
 		    plx_qp_back_state(qp->listed.back) != PLX_QP_RTS)
 			continue;
 		qp->lingers = plx_qp_back_freeze(qp->listed.back) == PLX_OK;
-		count += qp->lingers;
 	}
-	return count;
 }
 
 bool
@@ -101,7 +97,6 @@ look(struct host_seat *seat, uint64_t ms)
 void
 host_linger_end(struct host_seat *seat)
 {
-	const struct timespec t = {.tv_nsec = PLX_MSEC};
 	uint64_t begun = plx_clock_ns();
 
 	while (look(seat, (plx_clock_ns() - begun) / PLX_MSEC) > 0) {
@@ -109,6 +104,6 @@ host_linger_end(struct host_seat *seat)
 		 */
 		(void)host_destroy_all(seat, HOST_CONNECTOR);
 		(void)host_destroy_all(seat, HOST_QP);
-		nanosleep(&t, NULL);
+		host_pause();
 	}
 }

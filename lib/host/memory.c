@@ -130,7 +130,7 @@ register_at(struct host_seat *seat, const struct host_pd *pd,
 	struct host_mr *made;
 
 	/* The device must not be asked to map what the table would refuse. */
-	if (!host_is_range((uintptr_t)memory, request->length))
+	if (!plx_is_range((uintptr_t)memory, request->length))
 		return PLX_INVALID;
 	made = host_mr_alloc(pd, 0);
 	if (made == NULL)
@@ -278,7 +278,7 @@ static enum plx_status
 check_register(const struct plx_ipc_mr_register *request)
 {
 	return request->access & ~(uint32_t)PLX_ACCESS_ALL ||
-			       !host_is_range(request->va, request->length)
+			       !plx_is_range(request->va, request->length)
 		       ? PLX_INVALID
 		       : PLX_OK;
 }

@@ -59,13 +59,6 @@ is_remote(const struct plx_pd *pd)
 	return pd->adapter->seat->ops->remote;
 }
 
-/* Has it a first and a last address? */
-static bool
-is_range(uint64_t va, uint64_t length)
-{
-	return length != 0 && length - 1 <= UINT64_MAX - va;
-}
-
 static enum plx_status
 register_list(struct plx_pd *pd, struct plx_ipc_mr_register *request, const uint64_t *page,
 	      size_t bytes, struct plx_mr **mr)
@@ -88,7 +81,7 @@ plx_mr_register_pages(struct plx_pd *pd, uint64_t va, const uint64_t *page, uint
 	uint64_t *copy;
 	size_t bytes;
 
-	if (!is_remote(pd) || page == NULL || !is_range(va, length))
+	if (!is_remote(pd) || page == NULL || !plx_is_range(va, length))
 		return register_list(pd, &request, page, sizeof(*page), mr);
 	bytes = plx_pages_spanned(va, length) * sizeof(*page);
 	copy = plx_mem_alloc(bytes, -1, NULL);

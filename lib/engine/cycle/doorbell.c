@@ -94,6 +94,14 @@ unwatch(struct plx_engine *engine, struct engine_qp *qp)
 	serve(engine, qp);
 }
 
+void
+engine_forget_recent(const struct engine_qp *qp)
+{
+	for (uint32_t i = 0; i < RECENT; i++)
+		if (qp->engine->recent[i] == qp)
+			qp->engine->recent[i] = NULL;
+}
+
 /* Watch this queue pair's ring instead of the one watched longest. */
 static void
 watch(struct plx_engine *engine, struct engine_qp *qp)

@@ -397,6 +397,8 @@ uint32_t engine_qp_fetch(struct engine_qp *qp);
 void engine_qp_fetch_all(struct engine_qp *qp);
 /* Returns: the number of queue pairs served */
 uint32_t engine_serve_recent(struct plx_engine *engine);
+/* Look at the ring of this queue pair no more. */
+void engine_forget_recent(const struct engine_qp *qp);
 uint32_t engine_serve_doorbells(struct plx_engine *engine);
 
 /* receive.c */

@@ -84,9 +84,7 @@ engine_qp_detach(struct engine_qp *qp)
 		qp->recv->held_by = NULL;
 		engine_rq_publish_now(qp->recv);
 	}
-	for (uint32_t i = 0; i < RECENT; i++)
-		if (qp->engine->recent[i] == qp)
-			qp->engine->recent[i] = NULL;
+	engine_forget_recent(qp);
 	wheel_clear(&qp->engine->wheel, &qp->timer);
 	waiting_end(qp->engine, qp);
 	plx_list_remove(&qp->async_event_link);

@@ -50,15 +50,6 @@ take_path(struct engine_qp *to, struct engine_qp *from)
 	plx_frame_flow_init(&from->from_peer, &from->to_peer);
 }
 
-/* Posts by other programs find the new one's ring. */
-static void
-forget_recent(struct plx_engine *engine, const struct engine_qp *qp)
-{
-	for (uint32_t i = 0; i < RECENT; i++)
-		if (engine->recent[i] == qp)
-			engine->recent[i] = NULL;
-}
-
 static enum plx_status
 move(struct plx_engine *engine, void *arg)
 {
@@ -78,7 +69,8 @@ move(struct plx_engine *engine, void *arg)
 	take_path(to, from);
 	if (from->connector != NULL)
 		engine->link->on_move(from, to);
-	forget_recent(engine, from);
+	/* Posts by other programs find the new one's ring. */
+	engine_forget_recent(from);
 	plx_rc_query(to->rc, &view);
 	atomic_store(&to->sq.front->rd_atomic_ok, view.initiator_depth > 0);
 	engine_sq_set_state(&to->sq, PLX_QP_RTS);
@@ -99,7 +91,7 @@ freeze(struct plx_engine *engine, void *arg)
 	(void)engine_rq_fetch(&qp->own);
 	qp->sq.ring.shared = NULL;
 	qp->own.ring.shared = NULL;
-	forget_recent(engine, qp);
+	engine_forget_recent(qp);
 	engine_schedule(engine, qp);
 	return PLX_OK;
 }

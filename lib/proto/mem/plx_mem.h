@@ -137,6 +137,14 @@ struct plx_region_attr {
 	struct plx_page_map *map;
 };
 
+/** Is it a range, with a first and a last address? So it is not empty, and none means everything.
+ */
+static inline bool
+plx_is_range(uint64_t va, uint64_t length)
+{
+	return length != 0 && length - 1 <= UINT64_MAX - va;
+}
+
 /** Number of pages that contain `length` bytes from `va` on. @param length 1 .., without a wrap */
 static inline uint64_t
 plx_pages_spanned(uint64_t va, uint64_t length)

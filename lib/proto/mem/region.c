@@ -6,15 +6,10 @@
  */
 #include "table.h"
 
-/*
- * Ranges that are empty or wrap are refused, so every granted range has a first and a last byte,
- * and none of them means "everything".
- */
 static bool
 range_is_valid(const struct plx_region_attr *attr)
 {
-	return attr->length && attr->length - 1 <= UINT64_MAX - attr->va &&
-	       !(attr->access.bits & ~PLX_ACCESS_ALL);
+	return plx_is_range(attr->va, attr->length) && !(attr->access.bits & ~PLX_ACCESS_ALL);
 }
 
 static bool
@@ -27,7 +22,7 @@ terms_are_valid(const struct plx_region_attr *attr)
 		       !(attr->access.bits & ~PLX_ACCESS_LOCAL_WRITE);
 	if (attr->page)
 		return plx_pages_are_valid(attr->page, plx_pages_spanned(attr->va, attr->length));
-	return attr->host && attr->length - 1 <= UINTPTR_MAX - (uintptr_t)attr->host;
+	return attr->host && plx_is_range((uintptr_t)attr->host, attr->length);
 }
 
 static struct plx_slot_terms
