@@ -3,7 +3,6 @@
  * Queue pairs that outlive their program until the host has finished what they had posted. They
  * keep what they use: their seat ends after them. Start with host_linger_begin().
  */
-
 #include "host.h"
 
 HOST_FN(host_qp_linger)
