@@ -41,6 +41,7 @@ enum fleet_limit {
 
 /* How long it may where an engine waits for others, too: by a clock that may have stepped. */
 #define FLEET_GRACE_NS (100 * PLX_MSEC)
+#define FLEET_LATE_NS  (10 * PLX_MSEC) /* a longer pause is an absence */
 
 /* ---- memory: arena.c ---- */
 
@@ -114,6 +115,7 @@ struct core {
 	bool polled;         /* in the last turn of the host */
 	uint32_t due_polls;  /* one after the other that left a timer due and ran none */
 	uint64_t due_since;  /* ... by its clock */
+	uint64_t checked_at; /* when that was last looked at */
 	uint64_t ticks;      /* timers that the engine has run */
 };
 

@@ -443,15 +443,18 @@ check_timers(struct core *core, uint64_t wake)
 {
 	const struct host *host = core->host;
 	uint64_t ticks = plx_engine_counters(core->engine)->ticks;
-	bool is_due = wake > 0 && wake <= clock_local(host->station);
+	uint64_t now = clock_local(host->station);
+	bool is_due = wake > 0 && wake <= now;
 
 	core->due_polls = is_due && ticks == core->ticks ? core->due_polls + 1 : 0;
-	if (core->due_polls == 0)
-		core->due_since = clock_local(host->station);
+	/* An engine that was away has not waited. */
+	if (core->due_polls == 0 || now - core->checked_at > FLEET_LATE_NS)
+		core->due_since = now;
+	core->checked_at = now;
 	core->ticks = ticks;
 	/* One that waits for what others have received counts no cycles, and has a limit in time.
 	 */
-	if (host->cores > 1 && clock_local(host->station) - core->due_since < FLEET_GRACE_NS)
+	if (host->cores > 1 && now - core->due_since < FLEET_GRACE_NS)
 		return;
 	sim_must(&host->fleet->world, core->due_polls <= FLEET_GRACE, "T1",
 		 "engine %u of host %u has a timer that is due and ran none in %u cycles: at most "
