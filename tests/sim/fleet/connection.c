@@ -344,8 +344,6 @@ connection_wants_close(struct connection *connection)
 static void
 end_silence(struct end *end)
 {
-	if (end->gone)
-		return;
 	for (uint32_t i = end->done; i < end->posted; i++) {
 		if (!(end->requests[i].flags & PLX_WR_UNSIGNALED))
 			return;
@@ -444,18 +442,24 @@ drop_windows(struct end *end)
 	}
 }
 
+/* Check all its memory once more. @param leave what becomes of each arena */
+static void
+leave_arenas(struct end *end, void (*leave)(struct host *host, struct arena *arena))
+{
+	struct arena *arenas[] = {&end->target, &end->words, &end->landing, &end->receives};
+
+	for (size_t i = 0; i < PLX_COUNT_OF(arenas); i++) {
+		arena_check(end->connection->fleet, arenas[i]);
+		leave(end->host, arenas[i]);
+	}
+}
+
 static void
 drop_memory(struct end *end)
 {
-	struct fleet *fleet = end->connection->fleet;
-	struct arena *arenas[] = {&end->target, &end->words, &end->landing, &end->receives};
-
 	if (!end->gone)
 		drop_windows(end);
-	for (size_t i = 0; i < PLX_COUNT_OF(arenas); i++) {
-		arena_check(fleet, arenas[i]);
-		arena_destroy(end->host, arenas[i]);
-	}
+	leave_arenas(end, arena_destroy);
 	free(end->fifo);
 	end->fifo = NULL;
 }
@@ -469,7 +473,7 @@ connection_vanish(struct connection *connection)
 		struct end *end = &connection->end[s];
 
 		/* How many completions a shared queue still has is not known. */
-		if (end->shares && !end->gone)
+		if (end->shares)
 			cq_drain(end->recv_cq);
 	}
 	for (int s = 0; s < 2; s++)
@@ -497,16 +501,12 @@ void
 connection_bereave(struct end *end)
 {
 	struct connection *connection = end->connection;
-	struct arena *arenas[] = {&end->target, &end->words, &end->landing, &end->receives};
 	struct world *world = &connection->fleet->world;
 
 	trace_as(world, TRACE_KILL, end->id, end->posted, end->done, 0, 0);
 	destroy_qp(end);
 	drop_windows(end);
-	for (size_t i = 0; i < PLX_COUNT_OF(arenas); i++) {
-		arena_check(connection->fleet, arenas[i]);
-		arena_bury(end->host, arenas[i]);
-	}
+	leave_arenas(end, arena_bury);
 	world->done += end->drawn - end->done; /* forgotten */
 	end->done = end->posted = end->drawn;
 	end->gone = true;

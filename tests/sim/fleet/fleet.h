@@ -33,7 +33,7 @@ enum fleet_limit {
 	FLEET_BATCH = 8,         /* requests posted at once */
 	FLEET_OLD_FRAMES = 16,   /* kept to come back much later */
 	FLEET_TROUBLES = 200,    /* of one host in one run */
-	FLEET_DEATHS = 100,      /* and gifts of programs, likewise */
+	FLEET_TURNS = 100,       /* deaths and gifts of programs, likewise */
 	FLEET_DARK_MOST = 3,     /* times in one run that all cores are away */
 	FLEET_EVENT_CYCLES = 64, /* of a free port, in which a mark is answered */
 	FLEET_GRACE = 257,       /* cycles for which a timer may wait for packets after a pause */
@@ -140,8 +140,8 @@ struct host {
 	struct plx_prng core_prng;      /* what only several cores or programs draw */
 	struct program program[FLEET_PROGRAMS_MAX];
 	uint32_t programs;
-	uint64_t death_mean_ns;
-	uint32_t deaths;
+	uint64_t turn_mean_ns; /* between two deaths or gifts of programs */
+	uint32_t turns;
 
 	uint8_t outside[6]; /* the MAC that the others see; ours is caps.mac */
 	uint32_t moves;
@@ -389,7 +389,9 @@ void host_receives(struct host *host, struct plx_prng *prng);
 void host_reclaim(struct host *host, uint32_t cell);
 void host_call(struct host *host); /* before a command call */
 uint32_t host_run(struct host *host);
-struct plx_engine_counters host_counted(const struct host *host);
+uint64_t host_counted(const struct host *host, size_t at);
+#define HOST_COUNTED(host, counter) \
+	host_counted(host, offsetof(struct plx_engine_counters, counter))
 
 /* The first engine, which has the neighbours. */
 static inline struct plx_engine *

@@ -358,7 +358,7 @@ all_polled(const struct host *host)
 static void
 count_free_cycle(struct host *host)
 {
-	uint64_t no_buffer = host_counted(host).tx_no_buffer;
+	uint64_t no_buffer = HOST_COUNTED(host, tx_no_buffer);
 
 	host->free_cycles += all_polled(host) && !host->took_less && no_buffer == host->no_buffer;
 	host->took_less = false;
@@ -539,20 +539,28 @@ host_on_poll(struct host *host, uint64_t at)
 
 /* ---- rest ---- */
 
-/* The sum of its engines'. */
-struct plx_engine_counters
-host_counted(const struct host *host)
+/* Of one counter, the sum of its engines'. */
+uint64_t
+host_counted(const struct host *host, size_t at)
 {
-	struct plx_engine_counters sum = *plx_engine_counters(host_engine(host));
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < host->cores; i++) {
+		const struct plx_engine_counters *c = plx_engine_counters(host->core[i].engine);
+
+		sum += *(const uint64_t *)(const void *)((const uint8_t *)c + at);
+	}
+	return sum;
+}
+
+static struct plx_engine_counters
+count_all(const struct host *host)
+{
+	struct plx_engine_counters sum;
 	uint64_t *to = (uint64_t *)(void *)&sum;
 
-	for (uint32_t i = 1; i < host->cores; i++) {
-		const uint64_t *from =
-			(const uint64_t *)(const void *)plx_engine_counters(host->core[i].engine);
-
-		for (size_t k = 0; k < sizeof(sum) / sizeof(*to); k++)
-			to[k] += from[k];
-	}
+	for (size_t at = 0; at < sizeof(sum); at += sizeof(*to))
+		to[at / sizeof(*to)] = host_counted(host, at);
 	return sum;
 }
 
@@ -560,7 +568,7 @@ host_counted(const struct host *host)
 static void
 check_counters(struct host *host)
 {
-	const struct plx_engine_counters sum = host_counted(host), *c = &sum;
+	const struct plx_engine_counters sum = count_all(host), *c = &sum;
 	struct world *world = &host->fleet->world;
 	uint64_t full = c->handoff_full, refused = full;
 	uint64_t looped = c->rx_packets + full - host->rx_handed;
@@ -599,7 +607,7 @@ check_counters(struct host *host)
 static void
 collect(struct host *host)
 {
-	const struct plx_engine_counters sum = host_counted(host), *c = &sum;
+	const struct plx_engine_counters sum = count_all(host), *c = &sum;
 	const struct plx_net_counters *n = plx_engine_net_counters(host_engine(host));
 	struct sim_stats *stats = &host->fleet->world.stats;
 

@@ -184,7 +184,7 @@ check_causes(struct end *end, const struct request *reply)
 
 	if (reply->replies == 0 || end->send_cq != end->recv_cq || end->peer->blind ||
 	    world->late || world->stats.drops + world->stats.corruptions > 0 ||
-	    host_counted(end->host).handoff_full > 0)
+	    HOST_COUNTED(end->host, handoff_full) > 0)
 		return;
 	if (end->requests[reply->replies - 1].flags & PLX_WR_UNSIGNALED)
 		return;

@@ -39,8 +39,8 @@ program_host(struct host *host)
 	host->programs = (uint32_t)draw_between(&host->core_prng, 1, FLEET_PROGRAMS_MAX);
 	host->spread = (uint32_t)plx_prng_next(&host->core_prng);
 	/* They live long enough to connect. */
-	host->death_mean_ns = draw_log(&host->core_prng, 50 * PLX_USEC, 20 * PLX_MSEC) +
-			      8 * host->fleet->world.config.weather.latency_ns;
+	host->turn_mean_ns = draw_log(&host->core_prng, 50 * PLX_USEC, 20 * PLX_MSEC) +
+			     8 * host->fleet->world.config.weather.latency_ns;
 }
 
 /* ---- seats ---- */
@@ -70,7 +70,7 @@ again_soon(struct host *host)
 {
 	struct world *world = &host->fleet->world;
 
-	heap_push(world, world->now + 1 + draw_exponential(&host->core_prng, host->death_mean_ns),
+	heap_push(world, world->now + 1 + draw_exponential(&host->core_prng, host->turn_mean_ns),
 		  SIM_EV_PROGRAM, host);
 }
 
@@ -251,7 +251,7 @@ program_on_event(struct host *host)
 {
 	uint32_t mortals = host->programs - 1;
 
-	if (host->fleet->world.calm || ++host->deaths > FLEET_DEATHS)
+	if (host->fleet->world.calm || ++host->turns > FLEET_TURNS)
 		return;
 	if (host->fleet->mortal && draw_percent(&host->core_prng, 40))
 		die(host, 1 + (uint32_t)plx_prng_below(&host->core_prng, mortals));

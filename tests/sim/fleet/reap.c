@@ -37,6 +37,13 @@ cq_create(struct host *host, uint32_t index)
 		PLX_ASSERT(plx_cq_fd(cq->queue) >= 0);
 }
 
+static void
+destroy(struct cq *cq)
+{
+	sim_must(&cq->host->fleet->world, plx_engine_cq_destroy(cq->queue) == PLX_OK, "I7",
+		 "a completion queue that nobody uses cannot be destroyed");
+}
+
 void
 cq_destroy(struct cq *cq)
 {
@@ -45,8 +52,7 @@ cq_destroy(struct cq *cq)
 
 	sim_must(world, plx_engine_cq_poll(cq->queue, &wc, 1) == 0, "I1",
 		 "a completion comes after everything has completed");
-	sim_must(world, plx_engine_cq_destroy(cq->queue) == PLX_OK, "I7",
-		 "a completion queue that nobody uses cannot be destroyed");
+	destroy(cq);
 }
 
 /* Its program has died: what it has not looked at is lost. */
@@ -57,8 +63,7 @@ cq_bury(struct cq *cq)
 
 	host->reaped += engine_cq_unreaped(whole_cq_back(cq->queue));
 	host_call(host);
-	sim_must(&host->fleet->world, plx_engine_cq_destroy(cq->queue) == PLX_OK, "I7",
-		 "a completion queue that nobody uses cannot be destroyed");
+	destroy(cq);
 }
 
 static void

@@ -111,7 +111,7 @@ judge_roce(struct host *host, const struct plx_pkt *pkt)
 	uint8_t kind = plx_opcodes[pkt->opcode].kind;
 	uint64_t psn;
 
-	if (end != NULL && host_counted(host).tx_dropped > 0)
+	if (end != NULL && HOST_COUNTED(host, tx_dropped) > 0)
 		end->blind = true;
 	if (end != NULL && kind == PLX_OP_CNP && !world->evil) {
 		sim_must(world, end->async_events_due > 0, "I11",
@@ -188,7 +188,7 @@ judge_dead(struct host *host, const struct plx_frame *frame, const struct plx_pk
 {
 	struct fleet *fleet = host->fleet;
 
-	for (uint32_t i = 0; i < 2 * fleet->connection_count; i++) {
+	for (uint32_t i = 0; fleet->mortal && i < 2 * fleet->connection_count; i++) {
 		const struct end *end = &fleet->connection[i / 2].end[i % 2];
 
 		sim_must(&fleet->world,
