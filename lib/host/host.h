@@ -341,8 +341,7 @@ enum plx_status host_list_read(const struct host_seat *seat, struct plx_location
 bool host_may_copy(const struct host_seat *seat, struct plx_why *why);
 /* space.c: is this all memory that a program can have? */
 bool host_is_space(const struct plx_ipc_mr_register *request);
-/* Use the seat's space for one more region. Errors: FULL (its memory: with a sentence), NO_MEMORY
- */
+/* Use the seat's space for one more region. Errors: FULL (with a sentence), NO_MEMORY */
 enum plx_status host_space_use(struct host_seat *seat, struct plx_page_map **map,
 			       struct plx_why *why) PLX_MUST_CHECK;
 /* Engines are done with that region. */

@@ -64,7 +64,7 @@ struct program {
 	struct plx_location place[PLACES];
 	uint32_t objects, places;
 	struct plx_qp_token token; /* the newest of its own */
-	struct plx_qp pair[2];     /* its halves; `object` 0: it has none */
+	struct plx_qp pair[2];     /* its halves of its queue pairs */
 	struct plx_location doorbells;
 	struct plx_object fast; /* a region of fast registrations */
 	struct plx_key key[2];  /* of the arena, and of private memory */

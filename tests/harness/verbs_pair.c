@@ -244,8 +244,7 @@ pair_usual(void)
 	/* A test that has a message wait for its receive decides itself for how long. */
 	options.attr.rnr_retry = 7;
 	options.attr.rnr_timer = 14; /* 1.28 ms */
-	/* A packet that engines hand over waits for five threads, which on a busy machine are all
-	 * away longer than half a second now and then. */
+	/* An exchange of packets that are handed over waits for five threads, on two cores. */
 	if (pair_engines() > 1)
 		options.attr.ack_timeout = 17; /* 0.5 s */
 	return options;

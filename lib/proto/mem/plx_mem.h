@@ -137,8 +137,7 @@ struct plx_region_attr {
 	struct plx_page_map *map;
 };
 
-/** Is it a range, with a first and a last address? So it is not empty, and none means everything.
- */
+/** Is it a range, with a first and a last address? An empty one never means everything. */
 static inline bool
 plx_is_range(uint64_t va, uint64_t length)
 {

@@ -39,8 +39,7 @@ struct plx_slot {
 	uint64_t life;
 	uint64_t va;
 	uint64_t length;
-	uint8_t *host; /* with PLX_SLOT_PAGES: the page list, an array of uint64_t, or PLX_HOST_MAP
-			*/
+	uint8_t *host; /* with PLX_SLOT_PAGES: an array of uint64_t, the pages; or PLX_HOST_MAP */
 	uint64_t gate;
 	uint32_t domain;
 	union {

@@ -101,11 +101,9 @@ static bool
 may_be_ahead(const struct plx_rc *qp, uint32_t entry)
 {
 	const struct plx_wqe *wqe = sq_wqe(qp, entry);
-	bool sends = wqe->op == PLX_WR_SEND || wqe->op == PLX_WR_SEND_IMM ||
-		     wqe->op == PLX_WR_SEND_INV || wqe->op == PLX_WR_WRITE ||
-		     wqe->op == PLX_WR_WRITE_IMM;
 
-	return sends && !(wqe->flags & (PLX_WR_FENCE | PLX_WR_INLINE));
+	return !wr_is_rd_atomic(wqe->op) && !wr_is_local(wqe->op) &&
+	       !(wqe->flags & (PLX_WR_FENCE | PLX_WR_INLINE));
 }
 
 /* Load whole entries behind the one at the cursor, which is loaded: a wait for all of them. */
