@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "adapter.h"
-#include "settings.h"
+#include "plx_settings.h"
 
 static enum plx_status
 read_options(const char *name, const struct plx_adapter_options *given,

@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * All counters of an adapter: of its engines, neighbours, communication manager, port and embedded
- * link. A prefix of the name tells the source. Also those of one queue pair.
- * It only reads values that others write, and adds them up over the engines. Start with
- * plx_host_counters().
+ * The values of all counters of an adapter, in the order of their names (lib/counters), and those
+ * of one queue pair. It only reads values that others write, and adds them up over the engines.
+ * Start with plx_host_counters().
  */
 #include "adapter.h"
-
-/* The members of struct plx_ethdev_stats. X(name, text) */
-#define PORT_COUNTER_LIST(X)                                     \
-	X(rx_packets, "packets the device received")             \
-	X(rx_bytes, "bytes the device received")                 \
-	X(rx_missed, "packets dropped by a full receive queue")  \
-	X(rx_errors, "packets received with an error")           \
-	X(rx_no_buffer, "packets for which there was no buffer") \
-	X(tx_packets, "packets the device sent")                 \
-	X(tx_bytes, "bytes the device sent")                     \
-	X(tx_errors, "packets the device could not send")
+#include "plx_counters.h"
 
 /* Sums over all engines, which share the neighbours. */
 struct sums {
@@ -44,15 +33,15 @@ add(struct sums *sums, const struct plx_engine_counters *engine)
 }
 
 struct writer {
-	struct plx_counter *out;
+	uint64_t *out;
 	uint32_t room, count;
 };
 
 static void
-put(struct writer *to, const char *name, const char *text, uint64_t value)
+put(struct writer *to, uint64_t value)
 {
 	if (to->count < to->room)
-		to->out[to->count] = (struct plx_counter){name, text, value};
+		to->out[to->count] = value;
 	to->count++;
 }
 
@@ -62,16 +51,16 @@ put_engine(struct writer *to, const struct sums *sums)
 	const struct plx_engine_counters *engine = &sums->engine;
 	const struct plx_net_counters *net = &sums->net;
 
-#define PLX_X(name, text) put(to, "engine_" #name, text, engine->name);
+#define PLX_X(name, text) put(to, engine->name);
 	PLX_ENGINE_COUNTER_LIST(PLX_X)
 #undef PLX_X
-#define PLX_X(name, text) put(to, "refused_" #name, text, engine->refused[PLX_WIRE_##name]);
+#define PLX_X(name, text) put(to, engine->refused[PLX_WIRE_##name]);
 	PLX_WIRE_VERDICT_LIST(PLX_X)
 #undef PLX_X
-#define PLX_X(name, text) put(to, "denied_" #name, text, engine->denied[PLX_VERDICT_##name]);
+#define PLX_X(name, text) put(to, engine->denied[PLX_VERDICT_##name]);
 	PLX_VERDICT_LIST(PLX_X)
 #undef PLX_X
-#define PLX_X(name, text) put(to, "net_" #name, text, net->name);
+#define PLX_X(name, text) put(to, net->name);
 	PLX_NET_COUNTER_LIST(PLX_X)
 #undef PLX_X
 }
@@ -79,13 +68,13 @@ put_engine(struct writer *to, const struct sums *sums)
 static void
 put_cm(struct writer *to, const struct plx_cm_counters *cm)
 {
-#define PLX_X(name, text) put(to, "cm_" #name, text, now(&cm->name));
+#define PLX_X(name, text) put(to, now(&cm->name));
 	PLX_CM_COUNTER_LIST(PLX_X)
 #undef PLX_X
-#define PLX_X(name, text) put(to, "cm_verdict_" #name, text, now(&cm->verdict[PLX_CM_##name]));
+#define PLX_X(name, text) put(to, now(&cm->verdict[PLX_CM_##name]));
 	PLX_CM_VERDICT_LIST(PLX_X)
 #undef PLX_X
-#define PLX_X(name, text) put(to, "cm_refused_" #name, text, now(&cm->refused[PLX_MAD_##name]));
+#define PLX_X(name, text) put(to, now(&cm->refused[PLX_MAD_##name]));
 	PLX_MAD_VERDICT_LIST(PLX_X)
 #undef PLX_X
 }
@@ -93,23 +82,22 @@ put_cm(struct writer *to, const struct plx_cm_counters *cm)
 static void
 put_port(struct writer *to, const struct plx_ethdev_stats *port, uint64_t dma_refused)
 {
-#define PLX_X(name, text) put(to, "port_" #name, text, port->name);
-	PORT_COUNTER_LIST(PLX_X)
+#define PLX_X(name, text) put(to, port->name);
+	PLX_PORT_COUNTER_LIST(PLX_X)
 #undef PLX_X
-	put(to, "port_dma_refused", "regions that the device could not be shown", dma_refused);
+	put(to, dma_refused);
 }
 
 static void
 put_wire(struct writer *to, const struct plx_net_wire_counters *wire)
 {
-#define PLX_X(name, text) put(to, "wire_" #name, text, wire->name);
+#define PLX_X(name, text) put(to, wire->name);
 	PLX_NET_WIRE_COUNTER_LIST(PLX_X)
 #undef PLX_X
 }
 
 uint32_t
-plx_host_counters(const struct host_adapter *adapter, struct plx_counter *out, uint32_t n,
-		  uint32_t *kinds)
+plx_host_counters(const struct host_adapter *adapter, uint64_t *out, uint32_t n, uint32_t *kinds)
 {
 	const struct plx_cm_counters *cm = plx_link_cm_counters(adapter->engine[0]);
 	struct writer to = {.out = out, .room = n};
@@ -118,75 +106,32 @@ plx_host_counters(const struct host_adapter *adapter, struct plx_counter *out, u
 	struct sums sums = {0};
 
 	*kinds = cm != NULL ? PLX_COUNTERS_CM : 0;
+	if (adapter->wire_attached && plx_net_wire_counters(adapter->options.device, &wire))
+		*kinds |= PLX_COUNTERS_WIRE;
 	for (uint32_t i = 0; i < adapter->engines; i++)
 		add(&sums, plx_engine_counters(adapter->engine[i]));
 	sums.net = *plx_engine_net_counters(adapter->engine[0]);
 	put_engine(&to, &sums);
-	if (cm != NULL)
+	if (*kinds & PLX_COUNTERS_CM)
 		put_cm(&to, cm);
 	plx_ethdev_stats(adapter->dev, &port);
 	put_port(&to, &port, adapter->dma_refused);
-	if (adapter->wire_attached && plx_net_wire_counters(adapter->options.device, &wire)) {
-		*kinds |= PLX_COUNTERS_WIRE;
-		put_wire(&to, &wire);
-	}
-	return to.count;
-}
-
-uint32_t
-plx_host_counter_names(uint32_t kinds, struct plx_counter *out, uint32_t n)
-{
-	const struct plx_net_wire_counters wire = {0};
-	const struct plx_ethdev_stats port = {0};
-	const struct plx_cm_counters cm = {0};
-	const struct sums sums = {0};
-	struct writer to = {.out = out, .room = n};
-
-	put_engine(&to, &sums);
-	if (kinds & PLX_COUNTERS_CM)
-		put_cm(&to, &cm);
-	put_port(&to, &port, 0);
-	if (kinds & PLX_COUNTERS_WIRE)
+	if (*kinds & PLX_COUNTERS_WIRE)
 		put_wire(&to, &wire);
 	return to.count;
 }
 
 /* ---- of a queue pair ---- */
 
-/* Offset and description of each counter of the second kind. */
-static const struct {
-	const char *name, *text;
-	size_t at;
-} named[] = {
-#define PLX_X(name, text) {#name, text, offsetof(struct plx_rc_counters, name)},
+uint32_t
+plx_host_qp_counters(const struct plx_rc_counters *counters, uint64_t *out, uint32_t n)
+{
+	struct writer to = {.out = out, .room = n};
+
+	for (uint32_t i = 0; i < PLX_VERDICT_COUNT; i++)
+		put(&to, now(&counters->verdict[i]));
+#define PLX_X(name, text) put(&to, now(&counters->name));
 	PLX_QP_COUNTER_LIST(PLX_X)
 #undef PLX_X
-};
-
-static const uint64_t *
-counter_at(const struct plx_rc_counters *counters, uint32_t i)
-{
-	if (i < PLX_VERDICT_COUNT)
-		return &counters->verdict[i];
-	return (const uint64_t *)(const void *)((const uint8_t *)counters +
-						named[i - PLX_VERDICT_COUNT].at);
-}
-
-uint32_t
-plx_host_qp_counters(const struct plx_rc_counters *counters, struct plx_counter *out, uint32_t n)
-{
-	const uint32_t count = PLX_VERDICT_COUNT + PLX_COUNT_OF(named);
-
-	for (uint32_t i = 0; i < count && i < n; i++) {
-		bool verdict = i < PLX_VERDICT_COUNT;
-
-		out[i].name = verdict ? plx_verdict_name((enum plx_verdict)i)
-				      : named[i - PLX_VERDICT_COUNT].name;
-		out[i].text = verdict ? plx_verdict_text((enum plx_verdict)i)
-				      : named[i - PLX_VERDICT_COUNT].text;
-		out[i].value = counters == NULL
-				       ? 0
-				       : __atomic_load_n(counter_at(counters, i), __ATOMIC_RELAXED);
-	}
-	return count;
+	return to.count;
 }

@@ -21,7 +21,7 @@
 
 #include "eal_files.h"
 #include "adapter.h"
-#include "settings.h"
+#include "plx_settings.h"
 
 enum {
 	ARGUMENTS_MAX = 64,

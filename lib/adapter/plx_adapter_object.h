@@ -6,14 +6,14 @@
 #ifndef PLX_ADAPTER_OBJECT_H
 #define PLX_ADAPTER_OBJECT_H
 
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "plx_adapter.h"
-#include "plx_attach.h"
+#include "plx_address_text.h"
 #include "plx_engine.h"
 #include "plx_link.h"
+#include "plx_process.h"
 #include "plx_thread.h"
 
 struct plx_ethdev;
@@ -92,16 +92,6 @@ uint32_t plx_host_adapter_run(struct host_adapter *adapter, uint32_t engine);
 bool plx_host_map_memory(struct host_adapter *adapter, void *memory, size_t length);
 void plx_host_unmap_memory(struct host_adapter *adapter, void *memory, size_t length);
 
-/**
- * Find the memory of plx_mem_alloc() that has all of a range, as another process can map it.
- * Returns: false: none, or private memory, because the program does not attach to hosts
- */
-bool plx_mem_find_shared(const void *memory, size_t bytes, struct plx_shared *out);
-/** The program attaches to a host: memory that is allocated from now on can be shared with it. */
-void plx_mem_share(void);
-/** Is the memory of that serial number still allocated? */
-bool plx_mem_is_alive(uint64_t serial);
-
 /** The engine that speaks for the port: it has the neighbours and the communication manager. */
 static inline struct plx_engine *
 plx_host_home(struct host_adapter *adapter)
@@ -136,24 +126,16 @@ enum plx_status plx_host_pong(struct host_adapter *adapter, const struct host_pi
 
 /* ---- counters ---- */
 
-/* Which kinds of counters an adapter has, beside those of every adapter. */
-enum {
-	PLX_COUNTERS_CM = 1 << 0,
-	PLX_COUNTERS_WIRE = 1 << 1,
-};
-
 /**
- * As plx_adapter_counters().
- * @param kinds [out] for plx_host_counter_names()
+ * The values of plx_counter_names().
+ * @param out   [n]
+ * @param kinds [out] PLX_COUNTERS_*
+ * Returns: how many there are
  */
-uint32_t plx_host_counters(const struct host_adapter *adapter, struct plx_counter *out, uint32_t n,
+uint32_t plx_host_counters(const struct host_adapter *adapter, uint64_t *out, uint32_t n,
 			   uint32_t *kinds);
-/** The same counters without values. */
-uint32_t plx_host_counter_names(uint32_t kinds, struct plx_counter *out, uint32_t n);
-
-/** As plx_qp_counters(). @param counters NULL: without values */
-uint32_t plx_host_qp_counters(const struct plx_rc_counters *counters, struct plx_counter *out,
-			      uint32_t n);
+/** The values of plx_qp_counter_names(). */
+uint32_t plx_host_qp_counters(const struct plx_rc_counters *counters, uint64_t *out, uint32_t n);
 
 /* ---- waiting ---- */
 
@@ -167,18 +149,5 @@ enum plx_status plx_engines_wait(struct host_adapter *adapter, uint64_t token,
 				 uint64_t timeout_ns) PLX_MUST_CHECK;
 /** Are all engines polled? Errors: TIMEOUT (one has not completed a duty cycle within that time) */
 enum plx_status plx_engines_run(struct host_adapter *adapter, uint64_t timeout_ns) PLX_MUST_CHECK;
-
-/* ---- text ---- */
-
-/** Log one line, if the rate limit allows. */
-void plx_log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/** Log an event in one line, likewise. */
-void plx_log_async_event(const char *adapter, const struct plx_async_event *event);
-
-/* The text of an address; "none" if there is none. */
-struct plx_address_text {
-	char s[INET6_ADDRSTRLEN];
-};
-struct plx_address_text plx_address_text(const struct plx_ip *ip);
 
 #endif

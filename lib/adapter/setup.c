@@ -15,7 +15,7 @@
 #include <rte_mbuf.h>
 
 #include "adapter.h"
-#include "settings.h"
+#include "plx_settings.h"
 
 enum {
 	NEIGHBOURS = 1024,

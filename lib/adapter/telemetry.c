@@ -12,6 +12,7 @@
 #include <rte_telemetry.h>
 
 #include "adapter.h"
+#include "plx_counters.h"
 #include "plx_question.h"
 
 enum {
@@ -44,16 +45,18 @@ plx_question_add_number(struct plx_question *question, uint64_t number)
 		rte_tel_data_add_array_u64(question->answer, number);
 }
 
+/* @param n how many there are of both, perhaps more than COUNTERS_MAX */
 static void
-add_counters(struct rte_tel_data *answer, const struct plx_counter *counter, uint32_t n)
+add_counters(struct rte_tel_data *answer, const struct plx_counter *names, const uint64_t *values,
+	     uint32_t n)
 {
 	struct rte_tel_data *inner = rte_tel_data_alloc();
 
 	if (!inner)
 		return;
 	rte_tel_data_start_dict(inner);
-	for (uint32_t i = 0; i < n; i++)
-		rte_tel_data_add_dict_u64(inner, counter[i].name, counter[i].value);
+	for (uint32_t i = 0; i < n && i < COUNTERS_MAX; i++)
+		rte_tel_data_add_dict_u64(inner, names[i].name, values[i]);
 	/* freed by DPDK after sending */
 	rte_tel_data_add_dict_container(answer, "counters", inner, 0);
 }
@@ -115,7 +118,8 @@ describe_adapter(struct host_adapter *adapter, void *context)
 {
 	struct plx_question *question = context;
 	struct rte_tel_data *answer = question->answer;
-	struct plx_counter counter[COUNTERS_MAX];
+	struct plx_counter names[COUNTERS_MAX];
+	uint64_t values[COUNTERS_MAX];
 	struct plx_adapter_info info;
 	uint32_t n, kinds;
 	char mac[18];
@@ -140,8 +144,9 @@ describe_adapter(struct host_adapter *adapter, void *context)
 		rte_tel_data_add_dict_string(answer, "dma_refused_why", adapter->dma_refused_why);
 	add_addresses(answer, adapter);
 	add_objects(answer, adapter);
-	n = plx_host_counters(adapter, counter, COUNTERS_MAX, &kinds);
-	add_counters(answer, counter, n < COUNTERS_MAX ? n : COUNTERS_MAX);
+	n = plx_host_counters(adapter, values, COUNTERS_MAX, &kinds);
+	(void)plx_counter_names(kinds, names, COUNTERS_MAX);
+	add_counters(answer, names, values, n);
 }
 
 static int
@@ -194,8 +199,9 @@ answer_qps(const char *command, const char *parameters, struct rte_tel_data *ans
 static void
 describe_qp(struct engine_qp *qp, struct rte_tel_data *answer)
 {
-	struct plx_counter counter[COUNTERS_MAX];
-	uint32_t n = plx_host_qp_counters(plx_qp_back_counters(qp), counter, COUNTERS_MAX);
+	struct plx_counter names[COUNTERS_MAX];
+	uint64_t values[COUNTERS_MAX];
+	uint32_t n = plx_host_qp_counters(plx_qp_back_counters(qp), values, COUNTERS_MAX);
 	struct qp_back_made made;
 
 	plx_qp_back_made(qp, &made);
@@ -206,7 +212,8 @@ describe_qp(struct engine_qp *qp, struct rte_tel_data *answer)
 	rte_tel_data_add_dict_u64(answer, "sq_depth", made.caps.sq_depth);
 	rte_tel_data_add_dict_u64(answer, "rq_depth", made.rq_depth);
 	rte_tel_data_add_dict_u64(answer, "context", made.context);
-	add_counters(answer, counter, n < COUNTERS_MAX ? n : COUNTERS_MAX);
+	(void)plx_qp_counter_names(names, COUNTERS_MAX);
+	add_counters(answer, names, values, n);
 }
 
 static void

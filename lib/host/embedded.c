@@ -40,9 +40,10 @@ find_inline(struct plx_seat *seat, struct plx_object object, struct plx_seat_inl
 	const struct host_queue_pair *qp = host_find(own, object, HOST_QP);
 	const struct host_srq *srq = host_find(own, object, HOST_SRQ);
 
-	*out = (struct plx_seat_inline){NULL, NULL, NULL, NULL};
+	*out = (struct plx_seat_inline){0};
 	if (!own->adapter->inline_mode)
 		return;
+	out->here = &plx_engine_here;
 	if (srq != NULL)
 		out->rq = plx_srq_back_inline(srq->back);
 	if (qp == NULL)

@@ -18,8 +18,8 @@ struct host_seat;
  * Open an adapter in this process, and a seat at it: as plx_adapter_open(). Closing the seat closes
  * the adapter.
  */
-enum plx_status plx_host_embed(const char *name, const struct plx_adapter_options *options,
-			       struct plx_seat **seat, struct plx_why *why) PLX_MUST_CHECK;
+PLX_API enum plx_status plx_host_embed(const char *name, const struct plx_adapter_options *options,
+				       struct plx_seat **seat, struct plx_why *why) PLX_MUST_CHECK;
 
 /** The adapter of an embedded seat. */
 struct host_adapter *plx_host_of(struct plx_seat *seat);

@@ -355,18 +355,15 @@ HOST_FN(host_qp_counters)
 {
 	const struct plx_ipc_object *request = arg;
 	const struct host_queue_pair *qp = host_find(seat, request->object, HOST_QP);
-	struct plx_counter counter[PLX_IPC_COUNTERS_MAX];
 	struct plx_ipc_counters *out = reply;
 
 	(void)why;
 	if (qp == NULL)
 		return PLX_NO_KEY;
 	out->kinds = 0;
-	out->count = plx_host_qp_counters(plx_qp_back_counters(qp->listed.back), counter,
+	out->count = plx_host_qp_counters(plx_qp_back_counters(qp->listed.back), out->value,
 					  PLX_IPC_COUNTERS_MAX);
 	PLX_ASSERT(out->count <= PLX_IPC_COUNTERS_MAX);
-	for (uint32_t i = 0; i < out->count; i++)
-		out->value[i] = counter[i].value;
 	return PLX_OK;
 }
 

@@ -107,15 +107,13 @@ HOST_FN(host_running)
 
 HOST_FN(host_counters)
 {
-	struct plx_counter counter[PLX_IPC_COUNTERS_MAX];
 	struct plx_ipc_counters *out = reply;
 
 	(void)arg;
 	(void)why;
-	out->count = plx_host_counters(seat->adapter, counter, PLX_IPC_COUNTERS_MAX, &out->kinds);
+	out->count =
+		plx_host_counters(seat->adapter, out->value, PLX_IPC_COUNTERS_MAX, &out->kinds);
 	PLX_ASSERT(out->count <= PLX_IPC_COUNTERS_MAX);
-	for (uint32_t i = 0; i < out->count; i++)
-		out->value[i] = counter[i].value;
 	return PLX_OK;
 }
 

@@ -14,11 +14,13 @@ struct engine_qp;
 struct engine_rq;
 struct engine_sq;
 struct plx_engine;
+struct plx_here;
 
 struct plx_seat;
 
 /* Inline mode: what posts go to instead of a ring (decision 12). NULL: there are rings. */
 struct plx_seat_inline {
+	const struct plx_here *here;
 	struct plx_engine *engine;
 	struct engine_qp *qp;
 	struct engine_sq *sq;

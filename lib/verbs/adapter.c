@@ -12,8 +12,10 @@
 
 #include "plx_objects.h"
 #include "plx_attach.h"
+#include "plx_counters.h"
 #include "plx_host.h"
 #include "plx_host_config.h"
+#include "plx_process.h"
 
 /* ---- what fronts ask ---- */
 
@@ -45,7 +47,6 @@ take(struct plx_adapter *adapter, const struct plx_ipc_opened *opened)
 {
 	adapter->inline_mode = opened->info.mode == PLX_MODE_INLINE;
 	adapter->idle = opened->info.idle;
-	adapter->socket = opened->info.socket;
 	memcpy(adapter->name, opened->info.name, sizeof(adapter->name));
 	adapter->engines = opened->engines;
 	for (uint32_t i = 0; i < adapter->engines; i++) {
@@ -243,7 +244,7 @@ plx_adapter_counters(const struct plx_adapter *adapter, struct plx_counter *out,
 
 	if (adapter_call(asked(adapter), PLX_IPC_COUNTERS, &request, &reply, NULL) != PLX_OK)
 		return 0;
-	(void)plx_host_counter_names(reply.kinds, out, n);
+	(void)plx_counter_names(reply.kinds, out, n);
 	return set_values(&reply, out, n);
 }
 
@@ -255,7 +256,7 @@ plx_qp_counters(const struct plx_qp *qp, struct plx_counter *out, uint32_t n)
 
 	if (adapter_call(adapter_of(qp), PLX_IPC_QP_COUNTERS, &request, &reply, NULL) != PLX_OK)
 		return 0;
-	(void)plx_host_qp_counters(NULL, out, n);
+	(void)plx_qp_counter_names(out, n);
 	return set_values(&reply, out, n);
 }
 

@@ -6,7 +6,6 @@
  * Start with plx_ah_create().
  */
 #include "plx_objects.h"
-#include "plx_heap.h"
 
 enum plx_status
 plx_ah_create(struct plx_pd *pd, const struct plx_ah_options *options, struct plx_ah **out,
@@ -14,7 +13,7 @@ plx_ah_create(struct plx_pd *pd, const struct plx_ah_options *options, struct pl
 {
 	const struct plx_ipc_ah_create request = {.pd = pd->object, .options = *options};
 	struct plx_adapter *adapter = pd->adapter;
-	struct plx_ah *ah = plx_heap_alloc(sizeof(*ah), adapter->socket);
+	struct plx_ah *ah = plx_object_alloc(sizeof(*ah));
 	struct plx_ipc_ah_created reply;
 	enum plx_status status;
 
@@ -24,7 +23,7 @@ plx_ah_create(struct plx_pd *pd, const struct plx_ah_options *options, struct pl
 	}
 	status = adapter_call(adapter, PLX_IPC_AH_CREATE, &request, &reply, why);
 	if (status != PLX_OK) {
-		plx_heap_free(ah);
+		free(ah);
 		return status;
 	}
 	*ah = (struct plx_ah){
@@ -44,6 +43,6 @@ plx_ah_destroy(struct plx_ah *ah)
 	enum plx_status status = adapter_call_on(ah->pd->adapter, PLX_IPC_DESTROY, ah->object);
 
 	if (status == PLX_OK)
-		plx_heap_free(ah);
+		free(ah);
 	return status;
 }

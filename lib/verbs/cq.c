@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Completion queues of an adapter: creation, polling, waiting. The queue itself, and arming it, are
- * of lib/engine/queue.
+ * of lib/engine/front.
  * Polling takes no lock and makes no system call.
  * Start with plx_cq_poll(), then plx_cq_wait().
  */
@@ -11,7 +11,6 @@
 #include <sched.h>
 
 #include "plx_objects.h"
-#include "plx_heap.h"
 
 enum plx_status
 plx_cq_create(struct plx_adapter *adapter, const struct plx_cq_options *options,
@@ -23,7 +22,7 @@ plx_cq_create(struct plx_adapter *adapter, const struct plx_cq_options *options,
 		.engine = options->engine,
 		.context = options->context,
 	};
-	struct plx_cq *cq = plx_heap_alloc(sizeof(*cq), adapter->socket);
+	struct plx_cq *cq = plx_object_alloc(sizeof(*cq));
 	struct plx_ipc_cq_created reply;
 	enum plx_status status;
 
@@ -31,7 +30,7 @@ plx_cq_create(struct plx_adapter *adapter, const struct plx_cq_options *options,
 		return PLX_NO_MEMORY;
 	status = adapter_call(adapter, PLX_IPC_CQ_CREATE, &request, &reply, NULL);
 	if (status != PLX_OK) {
-		plx_heap_free(cq);
+		free(cq);
 		return status;
 	}
 	cq_open(cq, adapter_at(adapter, reply.front), options->depth, adapter->inline_mode,
@@ -50,7 +49,7 @@ plx_cq_destroy(struct plx_cq *cq)
 	if (status != PLX_OK)
 		return status;
 	cq_close(cq);
-	plx_heap_free(cq);
+	free(cq);
 	return PLX_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plx_engine.h"
 #include "plx_mem.h"
 #include "plx_objects.h"
 

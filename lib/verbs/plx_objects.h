@@ -8,10 +8,13 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "plx_adapter_object.h"
+#include "plx_adapter.h"
 #include "plx_cq_front.h"
 #include "plx_eq_front.h"
+#include "plx_link_event.h"
 #include "plx_qp_front.h"
 #include "plx_seat.h"
 #include "plx_verbs.h"
@@ -40,7 +43,6 @@ struct plx_adapter {
 	struct plx_seat *seat;
 	bool inline_mode;
 	enum plx_idle idle;
-	int socket;               /* NUMA node; -1: any */
 	struct front_owner owner; /* of all fronts */
 	uint32_t engines;
 	struct adapter_engine engine[PLX_IPC_ENGINES_MAX];
@@ -93,6 +95,16 @@ struct plx_connector {
 	uint64_t context;               /* the program's */
 	struct plx_connector_info info; /* local.version 0: idle */
 };
+
+/* Memory for an object, zeroed; free() frees it. */
+static inline void *
+plx_object_alloc(size_t bytes)
+{
+	size_t whole = (bytes + PLX_LINE_PAIR - 1) / PLX_LINE_PAIR * PLX_LINE_PAIR;
+	void *object = aligned_alloc(PLX_LINE_PAIR, whole);
+
+	return object != NULL ? memset(object, 0, bytes) : NULL;
+}
 
 /* ---- calls to the host ---- */
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Queue pairs of an adapter: creation, queries, destruction. Connecting is in qp_connect.c, posting
- * in lib/engine/cycle/post.c.
+ * in lib/engine/front/post.c.
  * Start with plx_qp_create().
  */
 #include "plx_objects.h"
-#include "plx_heap.h"
 
 /* ---- creation ---- */
 
@@ -41,6 +40,7 @@ open_queues(struct plx_qp *qp, const struct plx_qp_options *options,
 	struct sq_config sq;
 
 	adapter->seat->ops->find_inline(adapter->seat, made->object, &inlined);
+	qp->here = inlined.here;
 	qp->back = inlined.qp;
 	qp->engine = inlined.engine;
 	sq = (struct sq_config){
@@ -59,7 +59,7 @@ open_queues(struct plx_qp *qp, const struct plx_qp_options *options,
 	sq_open(&qp->sq, &sq);
 	if (options->srq == NULL)
 		rq_open(&qp->rq, adapter_at(adapter, made->rq_front), made->rq_depth, made->rq_sges,
-			inlined.rq);
+			inlined.here, inlined.rq);
 }
 
 struct plx_ipc_qp_create
@@ -109,7 +109,7 @@ plx_qp_create(struct plx_pd *pd, const struct plx_qp_options *options, struct pl
 
 	if (status != PLX_OK)
 		return status;
-	qp = plx_heap_alloc(sizeof(*qp), adapter->socket);
+	qp = plx_object_alloc(sizeof(*qp));
 	if (qp == NULL) {
 		plx_why_set(why, "there is no memory for the queue pair");
 		return PLX_NO_MEMORY;
@@ -117,7 +117,7 @@ plx_qp_create(struct plx_pd *pd, const struct plx_qp_options *options, struct pl
 	request = qp_request_of(pd, options);
 	status = adapter_call(adapter, PLX_IPC_QP_CREATE, &request, &made, why);
 	if (status != PLX_OK) {
-		plx_heap_free(qp);
+		free(qp);
 		return status;
 	}
 	qp_open(qp, pd, options, &made);
@@ -131,7 +131,7 @@ plx_qp_destroy(struct plx_qp *qp)
 	enum plx_status status = adapter_call_on(adapter_of(qp), PLX_IPC_DESTROY, qp->object);
 
 	if (status == PLX_OK)
-		plx_heap_free(qp);
+		free(qp);
 	return status;
 }
 

@@ -4,6 +4,7 @@
  * The host of the adapter checks what both ends agree on (lib/host/qp_terms.c).
  * Start with plx_qp_connect().
  */
+#include "plx_address_text.h"
 #include "plx_objects.h"
 
 enum {

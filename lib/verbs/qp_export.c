@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "connector.h"
-#include "plx_heap.h"
 
 enum plx_status
 plx_qp_export(struct plx_qp *qp, struct plx_connector *connector, uint32_t seat,
@@ -79,13 +78,13 @@ plx_qp_import(struct plx_pd *pd, const struct plx_qp_token *token,
 		return PLX_INVALID;
 	}
 	request.qp = qp_request_of(pd, options);
-	qp = plx_heap_alloc(sizeof(*qp), pd->adapter->socket);
+	qp = plx_object_alloc(sizeof(*qp));
 	if (qp == NULL)
 		return PLX_NO_MEMORY;
 	if (channel != NULL) {
 		connector = connector_alloc(channel);
 		if (connector == NULL) {
-			plx_heap_free(qp);
+			free(qp);
 			return PLX_NO_MEMORY;
 		}
 		request.channel = channel->object;
@@ -93,7 +92,7 @@ plx_qp_import(struct plx_pd *pd, const struct plx_qp_token *token,
 	}
 	status = import(pd, &request, options, qp, connector, why);
 	if (status != PLX_OK) {
-		plx_heap_free(qp);
+		free(qp);
 		if (connector != NULL)
 			connector_free(connector);
 		return status;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Shared receive queues of an adapter: creation, arming and destruction. Posting and resizing are
- * in lib/engine/queue/rq.c.
+ * in lib/engine/front/rq.c.
  * Start with plx_srq_create().
  */
 #include "plx_objects.h"
-#include "plx_heap.h"
 
 static void
 open_front(struct plx_srq *srq, struct plx_adapter *adapter, const struct plx_ipc_srq_created *made,
@@ -14,7 +13,8 @@ open_front(struct plx_srq *srq, struct plx_adapter *adapter, const struct plx_ip
 	struct plx_seat_inline inlined;
 
 	adapter->seat->ops->find_inline(adapter->seat, made->object, &inlined);
-	rq_open(&srq->queue, adapter_at(adapter, made->front), made->depth, made->sges, inlined.rq);
+	rq_open(&srq->queue, adapter_at(adapter, made->front), made->depth, made->sges,
+		inlined.here, inlined.rq);
 	atomic_init(&srq->queue.limit, depth);
 	srq->object = made->object.v;
 	srq->adapter = adapter;
@@ -32,7 +32,7 @@ plx_srq_create(struct plx_adapter *adapter, const struct plx_srq_options *option
 		.engine = options->engine,
 		.context = options->context,
 	};
-	struct plx_srq *srq = plx_heap_alloc(sizeof(*srq), adapter->socket);
+	struct plx_srq *srq = plx_object_alloc(sizeof(*srq));
 	struct plx_ipc_srq_created reply;
 	enum plx_status status;
 
@@ -40,7 +40,7 @@ plx_srq_create(struct plx_adapter *adapter, const struct plx_srq_options *option
 		return PLX_NO_MEMORY;
 	status = adapter_call(adapter, PLX_IPC_SRQ_CREATE, &request, &reply, NULL);
 	if (status != PLX_OK) {
-		plx_heap_free(srq);
+		free(srq);
 		return status;
 	}
 	open_front(srq, adapter, &reply, options->depth);
@@ -54,7 +54,7 @@ plx_srq_destroy(struct plx_srq *srq)
 	enum plx_status status = adapter_call_on(srq->adapter, PLX_IPC_DESTROY, srq->object);
 
 	if (status == PLX_OK)
-		plx_heap_free(srq);
+		free(srq);
 	return status;
 }
 

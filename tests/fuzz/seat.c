@@ -349,7 +349,7 @@ open_half(struct program *program, struct plx_qp *qp, const struct plx_ipc_qp_cr
 
 	qp->object = of->object.v;
 	sq_open(&qp->sq, &sq);
-	rq_open(&qp->rq, at(program, of->rq_front), of->rq_depth, of->rq_sges, NULL);
+	rq_open(&qp->rq, at(program, of->rq_front), of->rq_depth, of->rq_sges, NULL, NULL);
 }
 
 /* Its private memory, and a region of all of it, of which a part is not there. */

@@ -179,6 +179,13 @@ plx_engine_cq_resize(struct plx_cq *cq, uint32_t depth)
 	return plx_cq_back_resize(whole_cq_back(cq), depth);
 }
 
+/* @param back what inline mode posts to; NULL: there is a ring */
+static const struct plx_here *
+here_of(const void *back)
+{
+	return back != NULL ? &plx_engine_here : NULL;
+}
+
 enum plx_status
 whole_srq_create_on(struct plx_engine *engine, struct whole_seat *seat,
 		    const struct plx_engine_srq_config *config, struct plx_srq **out)
@@ -195,7 +202,7 @@ whole_srq_create_on(struct plx_engine *engine, struct whole_seat *seat,
 	}
 	rq_open(&srq->queue, plx_srq_back_front(back),
 		config->depth_max > config->depth ? config->depth_max : config->depth, config->sges,
-		plx_srq_back_inline(back));
+		here_of(plx_srq_back_inline(back)), plx_srq_back_inline(back));
 	atomic_init(&srq->queue.limit, config->depth);
 	srq->object = (uintptr_t)back;
 	*out = srq;
@@ -241,6 +248,7 @@ open_qp(struct plx_qp *qp, struct engine_qp *back)
 
 	plx_qp_back_made(back, &made);
 	plx_seat_back_fronts(back->seat, &fronts);
+	qp->here = here_of(made.sq);
 	qp->back = back;
 	qp->engine = back->engine;
 	qp->qpn = made.qpn;
@@ -258,7 +266,7 @@ open_qp(struct plx_qp *qp, struct engine_qp *back)
 	};
 	sq_open(&qp->sq, &sq);
 	if (!made.has_srq)
-		rq_open(&qp->rq, made.rq_front, made.rq_depth, made.rq_sges, made.rq);
+		rq_open(&qp->rq, made.rq_front, made.rq_depth, made.rq_sges, qp->here, made.rq);
 }
 
 void

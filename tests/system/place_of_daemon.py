@@ -71,6 +71,11 @@ class Place:
         """A copy that users can run who cannot reach the build directory."""
         return shutil.copy(program, self.folder / os.path.basename(program))
 
+    def bring_library(self, library):
+        """The same for a shared library, under the name that programs ask for."""
+        name = os.path.basename(library).split('.so.')[0]
+        os.symlink(self.bring(library), self.folder / f'{name}.so.0')
+
     def write(self, text):
         path = self.folder / 'polluxd.conf'
         path.write_text(text)

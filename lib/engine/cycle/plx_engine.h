@@ -12,6 +12,7 @@
 #define PLX_ENGINE_H
 
 #include "plx_base.h"
+#include "plx_here.h"
 #include "plx_mem.h"
 #include "plx_net.h"
 #include "plx_port.h"
@@ -151,6 +152,9 @@ uint32_t plx_engine_poll(struct plx_engine *engine, uint64_t now);
  */
 void plx_engine_send(struct plx_engine *engine, uint64_t now);
 
+/** Posts of programs in inline mode, by the thread that polls the engine. */
+extern const struct plx_here plx_engine_here;
+
 /**
  * Attach or detach the calling thread as the one that polls the engine and reports quiescence for
  * it.
@@ -217,33 +221,5 @@ struct plx_engine_path {
 	uint8_t hop_limit; /* 0: 64 */
 	bool ecn;          /* ECT(0) */
 };
-
-/**
- * As plx_post_send(), but in inline mode nothing is sent before the next plx_engine_poll() or
- * plx_engine_send().
- * Cost:    hot; no system call
- */
-uint32_t plx_engine_qp_post_send(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_t n,
-				 enum plx_status *refused);
-
-/** As plx_qp_ring_doorbell(), with the same difference. */
-void plx_engine_qp_ring_doorbell(struct plx_qp *qp);
-
-/**
- * Post a send queue entry for a window that the caller has bound (PLX_WR_BIND). If the entry is
- * flushed or discarded, the key is unbound.
- * Errors:  as plx_post_send(); INVALID on a datagram queue pair
- */
-enum plx_status plx_engine_qp_post_bind(struct plx_qp *qp, uint64_t wr_id, uint8_t flags,
-					struct plx_key key) PLX_MUST_CHECK;
-
-/**
- * Post a send queue entry that registers a region (PLX_WR_REG). In order with all other entries; a
- * region that cannot be registered then fails the queue pair with LOCAL_INVALIDATE.
- * @param flags PLX_WR_UNSIGNALED, PLX_WR_FENCE, PLX_WR_DEFER
- * Errors:  as plx_post_send(); INVALID on a datagram queue pair
- */
-enum plx_status plx_engine_qp_post_reg(struct plx_qp *qp, uint64_t wr_id, uint8_t flags,
-				       const struct plx_wqe_region *region) PLX_MUST_CHECK;
 
 #endif

@@ -14,6 +14,7 @@
 #include "plx_base.h"
 #include "plx_cm.h"
 #include "plx_engine.h"
+#include "plx_link_event.h"
 
 /** What plx_engine_config.link points to. */
 extern const struct plx_link_ops plx_link;
@@ -45,12 +46,6 @@ struct plx_link_attr {
 struct engine_channel;
 struct engine_connector;
 struct engine_listener;
-
-/* An event and the cookie of its connector; for REQUESTED the listener's. */
-struct plx_link_event {
-	uint64_t cookie;
-	struct plx_cm_event cm;
-};
 
 /**
  * Create an event channel: a ring of struct plx_link_event.

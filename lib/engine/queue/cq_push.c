@@ -4,7 +4,7 @@
  * bounded backlog when the ring is full. No entry is lost silently: when the backlog is full, the
  * queue has overrun, which is reported. Start with engine_cq_push() and engine_cq_notify().
  */
-#include "cq.h"
+#include "plx_cq_arming.h"
 #include "plx_engine_cq.h"
 #include "plx_heap.h"
 #include "plx_steps.h"

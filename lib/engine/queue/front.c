@@ -2,11 +2,8 @@
  *
  * Creation of fronts. Start with front_create().
  */
-#include <pthread.h>
-
 #include "plx_front.h"
 #include "plx_heap.h"
-#include "plx_wake.h"
 
 static void *
 alloc_private(struct front_memory *memory, size_t bytes)
@@ -48,30 +45,4 @@ front_free(struct front_memory *memory, void *front)
 {
 	if (front != NULL)
 		memory->free(memory, front);
-}
-
-int
-front_descriptor(struct front_owner *owner, uint64_t object, atomic_int *fd, atomic_int *wake_fd)
-{
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	int own, wake = -1;
-
-	pthread_mutex_lock(&lock);
-	own = atomic_load(fd);
-	if (own < 0) {
-		own = owner->descriptor(owner, object, &wake);
-		atomic_store(wake_fd, wake);
-		atomic_store(fd, own);
-	}
-	pthread_mutex_unlock(&lock);
-	return own;
-}
-
-void
-front_descriptor_close(const struct front_owner *owner, atomic_int *fd, atomic_int *wake_fd)
-{
-	if (!owner->remote)
-		return;
-	engine_fd_close(NULL, fd);
-	engine_fd_close(NULL, wake_fd);
 }

@@ -44,6 +44,11 @@ uint32_t engine_rq_fetch(struct engine_rq *q);
 /* Discard everything posted. Engine's thread. */
 void engine_rq_drop(struct engine_rq *q);
 
+/* Inline mode: what struct plx_here says. Engine's thread. */
+uint32_t engine_rq_post_here(struct rq *q, const struct plx_recv_wr *wr, uint32_t n,
+			     enum plx_status *status);
+uint32_t engine_rq_count_here(const struct rq *q);
+
 /* Post one entry to the plx_rq. Engine's thread. */
 static inline enum plx_status
 engine_rq_to_transport(struct engine_rq *q, uint64_t wr_id, const struct plx_sge *sge,

@@ -94,4 +94,16 @@ engine_sq_publish(struct engine_sq *sq, const struct engine_cq *cq)
 	atomic_store_explicit(&sq->front->consumed, consumed, memory_order_release);
 }
 
+/* ---- inline mode: posts by the engine's thread, which then schedules the queue pair ---- */
+
+/* As engine_sq_post_usual(). */
+enum plx_status engine_sq_post_usual_here(struct sq *sq, uint32_t op_flags, uint64_t wr_id,
+					  const struct plx_sge *sge, uint64_t remote_va,
+					  struct plx_key rkey) PLX_MUST_CHECK;
+/* As engine_sq_post(). */
+uint32_t engine_sq_post_here(struct sq *sq, const struct plx_send_wr *wr, uint32_t n,
+			     enum plx_status *refused);
+/* As engine_sq_post_local(). */
+enum plx_status engine_sq_post_local_here(struct sq *sq, const struct plx_wqe *wqe) PLX_MUST_CHECK;
+
 #endif

@@ -17,33 +17,15 @@ flags_of(const struct plx_ring_config *config)
 	return flags;
 }
 
-uint32_t
-plx_ring_slots_of(const struct plx_ring_config *config)
-{
-	uint32_t slots = 2;
-
-	PLX_ASSERT(config->entries >= 1 && config->entries <= PLX_RING_ENTRIES_MAX);
-	/* A ring of `slots` holds one entry less. */
-	while (slots <= config->entries)
-		slots *= 2;
-	return slots;
-}
-
-size_t
-plx_ring_bytes(const struct plx_ring_config *config)
-{
-	ssize_t bytes = rte_ring_get_memsize_elem(config->entry_bytes, plx_ring_slots_of(config));
-
-	PLX_ASSERT(bytes > 0);
-	return (size_t)bytes;
-}
-
 struct rte_ring *
 plx_ring_init(const struct plx_ring_config *config, void *memory)
 {
 	struct rte_ring *ring = memory;
+	uint32_t slots = plx_ring_slots_of(config);
 
-	PLX_ASSERT(rte_ring_init(ring, "plx", plx_ring_slots_of(config), flags_of(config)) == 0);
+	PLX_ASSERT(rte_ring_get_memsize_elem(config->entry_bytes, slots) ==
+		   (ssize_t)plx_ring_bytes(config));
+	PLX_ASSERT(rte_ring_init(ring, "plx", slots, flags_of(config)) == 0);
 	return ring;
 }
 

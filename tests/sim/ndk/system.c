@@ -3,7 +3,7 @@
  * What NDK, sessions and verbs need of the system, in virtual time and on one thread: the clock,
  * pauses, timers, the session's thread, adapters by name; and the places where a lock is released,
  * at which another thread may run. The functions stand in for lib/session/system.c,
- * lib/verbs/pause.c, lib/adapter/adapter.c, lib/adapter/options_load.c and
+ * lib/verbs/pause.c, lib/adapter/adapter.c, lib/config/options_load.c and
  * lib/engine/thread/backoff.c, which are not linked.
  * It never decides when a thread runs. Start with plx_session_thread_start().
  */

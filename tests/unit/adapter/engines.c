@@ -21,7 +21,7 @@
 #include "adapter.h"
 #include "hosted.h"
 #include "plx_verbs.h"
-#include "settings.h"
+#include "plx_settings.h"
 
 #define DEVICE "net_null0,no-rx=1"
 

@@ -14,6 +14,7 @@
 
 #include "huge.h"
 #include "plx_adapter_object.h"
+#include "plx_counters.h"
 
 enum {
 	HUGE = 2 << 20,
@@ -157,6 +158,7 @@ refused_by_a_device(void)
 	struct host_adapter *adapter = open_adapter();
 	char *huge = plx_mem_alloc(HUGE, -1, NULL);
 	struct plx_counter counter[256];
+	uint64_t value[256];
 	uint32_t n, kinds, found = 0;
 
 	EXPECT(huge && adapter);
@@ -165,9 +167,10 @@ refused_by_a_device(void)
 	EXPECT(!plx_host_map_memory(adapter, huge, HUGE));
 	EXPECT(!plx_host_map_memory(adapter, huge, HUGE));
 	EXPECT_WORDS(adapter->dma_refused_why, "rte_extmem_register: File exists");
-	n = plx_host_counters(adapter, counter, 256, &kinds);
+	n = plx_host_counters(adapter, value, 256, &kinds);
+	EXPECT(n <= 256 && plx_counter_names(kinds, counter, 256) == n);
 	for (uint32_t i = 0; i < n; i++)
-		found += strcmp(counter[i].name, "port_dma_refused") == 0 && counter[i].value == 2;
+		found += strcmp(counter[i].name, "port_dma_refused") == 0 && value[i] == 2;
 	EXPECT(found == 1);
 	EXPECT(rte_extmem_unregister(huge, HUGE) == 0);
 	plx_mem_free(huge);

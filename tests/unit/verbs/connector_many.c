@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "hosted.h"
+#include "plx_adapter_object.h"
 
 enum {
 	FIRST = 100,

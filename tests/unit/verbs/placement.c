@@ -6,6 +6,7 @@
  */
 #include "verbs_pair.h"
 #include "hosted.h"
+#include "plx_adapter_object.h"
 
 #include <pthread.h>
 #include <stdlib.h>

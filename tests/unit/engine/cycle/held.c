@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * A thread that the scheduler or a debugger suspends in the middle of a post, a poll or an arming,
- * at each of the steps of lib/engine/queue/plx_steps.h in turn. Meanwhile each cycle of the engine
+ * at each of the steps of lib/engine/front/plx_steps.h in turn. Meanwhile each cycle of the engine
  * returns and every other queue pair is served; when the thread resumes, its request completes. An
  * engine that waited for the thread would never return: the alarm detects that. Start with the
  * table of tests at the end, then hold().

@@ -38,7 +38,7 @@ set_up(void **state)
 	srq = plx_heap_alloc(sizeof(*srq), -1);
 	if (srq == NULL)
 		return -1;
-	rq_open(&srq->queue, back->queue.front, DEPTH, SGES, NULL);
+	rq_open(&srq->queue, back->queue.front, DEPTH, SGES, NULL, NULL);
 	return 0;
 }
 
