@@ -209,6 +209,23 @@ serve_seat(struct plx_engine *engine, struct engine_seat *seat, uint32_t most)
 	return most - left;
 }
 
+/* Does the port take packets, or has it for less than 10 ms not? */
+static inline bool
+is_port_open(const struct plx_engine *engine)
+{
+	return engine->tx_since == PLX_NEVER || engine->now - engine->tx_since < LATE_NS;
+}
+
+/* As many queue pairs of the seat wait for the port as a cycle sends packets. What is fetched long
+ * before it is sent has left the cache, so the next doorbells wait as well, unless the port is
+ * stuck: their queue pairs may need another. */
+static inline bool
+has_enough(const struct plx_engine *engine, const struct engine_seat *seat)
+{
+	return plx_unlikely(seat->turns[WAIT_PORT].count >= engine->bulk_room) &&
+	       is_port_open(engine);
+}
+
 /* Serve seats in turn. The first of a cycle is the last of the next one. */
 uint32_t
 engine_serve_doorbells(struct plx_engine *engine)
@@ -217,8 +234,10 @@ engine_serve_doorbells(struct plx_engine *engine)
 	uint32_t served = 0;
 
 	plx_list_for_each (node, after, &engine->seats) {
-		served += serve_seat(engine, plx_list_entry(node, struct engine_seat, link),
-				     engine->seat_share);
+		struct engine_seat *seat = plx_list_entry(node, struct engine_seat, link);
+
+		if (!has_enough(engine, seat))
+			served += serve_seat(engine, seat, engine->seat_share);
 		if (plx_unlikely(served >= DOORBELLS_BURST))
 			break;
 	}

@@ -370,6 +370,39 @@ queue_pairs_of_a_program_are_served_first_come_first_served(void **state)
 	}
 }
 
+/* ---- doorbells ---- */
+
+/* What the engine has fetched, of a thousand queue pairs that have all rung, is what it sends soon:
+ * but all of it, when the port is stuck. */
+static void
+doorbells_wait_while_a_program_has_enough_to_send(void **state)
+{
+	struct program *many = &programs[0];
+	struct plx_engine *engine;
+	uint32_t most = 0;
+
+	(void)state;
+	open_programs((const uint32_t[]){THOUSAND, 0, 0});
+	engine = pair.side[0].engine;
+	plx_engine_set_company(engine, true);
+	many->work = SMALL_WRITES;
+	for (uint32_t c = 0; c < 2 * CYCLES; c++) {
+		run(1);
+		if (engine->ready_count > most)
+			most = engine->ready_count;
+	}
+	assert_in_range(most, PLX_PORT_BURST, PLX_PORT_BURST + DOORBELLS_BURST);
+	for (uint32_t i = 0; i < many->qps; i++)
+		assert_true(sent_by(many->qp[i]) > 0);
+	pair.side[0].port.refuse = UINT32_MAX;
+	for (uint32_t c = 0; c < THOUSAND / DOORBELLS_BURST + 3; c++) {
+		run(1);
+		pair.now += LATE_NS / 3;
+	}
+	assert_in_range(engine->ready_count, THOUSAND / 2, THOUSAND);
+	close_programs();
+}
+
 /* ---- what does not need the port ---- */
 
 /* The engine is ours while nobody polls it. */
@@ -520,6 +553,7 @@ main(void)
 		cmocka_unit_test(three_programs_share_by_thirds_however_many_queue_pairs_each_has),
 		cmocka_unit_test(an_idle_program_costs_nothing),
 		cmocka_unit_test(queue_pairs_of_a_program_are_served_first_come_first_served),
+		cmocka_unit_test(doorbells_wait_while_a_program_has_enough_to_send),
 		cmocka_unit_test(
 			a_program_is_flushed_in_turn_with_one_that_has_a_thousand_to_flush),
 		cmocka_unit_test(an_ack_that_found_no_room_waits_for_one_of_each_other_program),
