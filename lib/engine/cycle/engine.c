@@ -51,10 +51,7 @@ make_tables(struct plx_engine *engine, int socket)
 static bool
 make_seat(struct plx_engine *engine)
 {
-	if (engine_seat_make(engine, NULL, &engine->own) != PLX_OK)
-		return false;
-	engine_seat_attach(engine, engine->own);
-	return true;
+	return engine_seat_make(engine, NULL, &engine->own) == PLX_OK;
 }
 
 /* Derive keys from the adapter's secret, and keep nothing else of it. */

@@ -199,9 +199,10 @@ void engine_queues_init(struct plx_engine *engine);
  * Errors: NO_MEMORY */
 enum plx_status engine_seat_make(struct plx_engine *engine, const struct seat_config *config,
 				 struct engine_seat **seat) PLX_MUST_CHECK;
-/* Serve a seat, or no more. */
-void engine_seat_attach(struct plx_engine *engine, struct engine_seat *seat);
-void engine_seat_detach(struct plx_engine *engine, struct engine_seat *seat);
+/* A slot is a queue pair's of this seat, or no more. Doorbells of seats that have one are looked
+ * at. */
+void engine_seat_add_slot(struct plx_engine *engine, struct engine_seat *seat, uint32_t slot);
+void engine_seat_remove_slot(struct plx_engine *engine, struct engine_seat *seat, uint32_t slot);
 
 enum slot_state {
 	SLOT_FREE,

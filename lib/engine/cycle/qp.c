@@ -35,7 +35,7 @@ engine_qp_number(struct engine_qp *qp)
 	qp->qpn = choose_number(engine, &qp->slot);
 	qp->first_psn = plx_numbers_psn(engine->numbers);
 	qp->sq.doorbell = seat_doorbell(qp->seat->front, qp->slot);
-	engine_seat_add_slot(qp->seat, qp->slot);
+	engine_seat_add_slot(engine, qp->seat, qp->slot);
 	engine->table[qp->slot].qpn = qp->qpn; /* reserved; lookups find no queue pair yet */
 	return PLX_OK;
 }
@@ -47,7 +47,7 @@ engine_qp_forget(struct engine_qp *qp)
 
 	engine->qp_count--;
 	engine->table[qp->slot] = (struct qp_entry){0};
-	engine_seat_remove_slot(qp->seat, qp->slot);
+	engine_seat_remove_slot(engine, qp->seat, qp->slot);
 }
 
 void

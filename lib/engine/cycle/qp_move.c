@@ -19,17 +19,17 @@ swap_numbers(struct plx_engine *engine, struct engine_qp *a, struct engine_qp *b
 	struct qp_entry *at_a = &engine->table[a->slot], *at_b = &engine->table[b->slot];
 	uint32_t qpn = a->qpn, slot = a->slot;
 
-	engine_seat_remove_slot(a->seat, a->slot);
-	engine_seat_remove_slot(b->seat, b->slot);
+	engine_seat_remove_slot(engine, a->seat, a->slot);
+	engine_seat_remove_slot(engine, b->seat, b->slot);
 	at_a->qp = b;
 	at_b->qp = a;
 	a->qpn = b->qpn;
 	a->slot = b->slot;
 	b->qpn = qpn;
 	b->slot = slot;
-	engine_seat_add_slot(a->seat, a->slot);
+	engine_seat_add_slot(engine, a->seat, a->slot);
 	if (!PLX_MUTANT(MOVE_DOORBELL_STAYS))
-		engine_seat_add_slot(b->seat, b->slot);
+		engine_seat_add_slot(engine, b->seat, b->slot);
 	a->sq.doorbell = seat_doorbell(a->seat->front, a->slot);
 	b->sq.doorbell = seat_doorbell(b->seat->front, b->slot);
 }

@@ -84,33 +84,33 @@ detach_srq(struct plx_engine *engine, void *arg)
 static void
 share_out(struct plx_engine *engine, uint32_t seats)
 {
-	uint32_t share = DOORBELLS_BURST / seats;
+	uint32_t share = DOORBELLS_BURST / (seats > 0 ? seats : 1);
 
 	engine->seat_count = seats;
 	engine->seat_share = share < SEAT_BURST_MIN ? SEAT_BURST_MIN : share;
 }
 
 void
-engine_seat_attach(struct plx_engine *engine, struct engine_seat *seat)
+engine_seat_add_slot(struct plx_engine *engine, struct engine_seat *seat, uint32_t slot)
 {
+	plx_bitmap_set(seat->slots, slot);
+	plx_bitmap_set(seat->words, slot / 64);
+	if (seat->slots_used++ > 0)
+		return;
 	plx_list_append(&engine->seats, &seat->link);
 	share_out(engine, engine->seat_count + 1);
 }
 
 void
-engine_seat_detach(struct plx_engine *engine, struct engine_seat *seat)
+engine_seat_remove_slot(struct plx_engine *engine, struct engine_seat *seat, uint32_t slot)
 {
+	plx_bitmap_clear(seat->slots, slot);
+	if (seat->slots[slot / 64] == 0)
+		plx_bitmap_clear(seat->words, slot / 64);
+	if (--seat->slots_used > 0)
+		return;
 	plx_list_remove(&seat->link);
-	plx_list_remove(&seat->eventful_link);
-	engine_copier_end(seat->copier);
 	share_out(engine, engine->seat_count - 1);
-}
-
-static enum plx_status
-attach_seat(struct plx_engine *engine, void *seat)
-{
-	engine_seat_attach(engine, seat);
-	return PLX_OK;
 }
 
 static enum plx_status
@@ -118,9 +118,11 @@ detach_seat(struct plx_engine *engine, void *arg)
 {
 	struct engine_seat *seat = arg;
 
+	(void)engine;
 	if (atomic_load(&seat->users) > 0)
 		return PLX_BUSY;
-	engine_seat_detach(engine, seat);
+	plx_list_remove(&seat->eventful_link);
+	engine_copier_end(seat->copier);
 	return PLX_OK;
 }
 
@@ -178,8 +180,9 @@ plx_seat_back_create(struct plx_engine *engine, const struct seat_config *config
 	struct engine_seat *seat = NULL;
 	enum plx_status status = engine_seat_make(engine, config, &seat);
 
+	/* whose queue pairs it will serve, if it runs */
 	if (status == PLX_OK)
-		status = command_call(engine, attach_seat, seat);
+		status = command_call(engine, do_nothing, NULL);
 	if (status != PLX_OK) {
 		engine_seat_free(seat);
 		return status;

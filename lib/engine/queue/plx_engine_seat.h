@@ -24,7 +24,8 @@ struct engine_seat {
 	uint32_t doorbell_words;            /* of front and `slots` */
 	uint64_t words[SEAT_SUMMARIES];     /* the words of `slots` that are not 0 */
 	uint64_t *slots;                    /* those of its queue pairs */
-	struct plx_list link;               /* in engine->seats */
+	uint32_t slots_used;                /* of these; 0: the engine does not look at it */
+	struct plx_list link;               /* in engine->seats otherwise */
 	struct seat_turn turns[WAIT_KINDS]; /* of its queue pairs that wait */
 
 	struct engine_eq async_events; /* struct plx_async_event */
@@ -72,21 +73,6 @@ engine_seat_unuse(struct engine_seat *seat)
 {
 	atomic_fetch_sub(&seat->queues->users, 1);
 	atomic_fetch_sub(&seat->users, 1);
-}
-
-static inline void
-engine_seat_add_slot(struct engine_seat *seat, uint32_t slot)
-{
-	plx_bitmap_set(seat->slots, slot);
-	plx_bitmap_set(seat->words, slot / 64);
-}
-
-static inline void
-engine_seat_remove_slot(struct engine_seat *seat, uint32_t slot)
-{
-	plx_bitmap_clear(seat->slots, slot);
-	if (seat->slots[slot / 64] == 0)
-		plx_bitmap_clear(seat->words, slot / 64);
 }
 
 #endif
