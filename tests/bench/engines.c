@@ -12,7 +12,6 @@
  * status: 0, or 2 when it could not measure.
  */
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 
 #include "clock.h"
 #include "cpu.h"
+#include "must.h"
 #include "plx_verbs.h"
 #include "result.h"
 
@@ -73,7 +73,6 @@ struct lane {
 
 static struct lane lanes[KINDS][LANES];
 static double rates[KINDS][ROUNDS];
-static struct plx_why why;
 
 /* What both threads do now. */
 static atomic_int phase; /* 0: fill and run, 1: count, 2: drain */
@@ -81,25 +80,6 @@ static atomic_uint drained;
 static pthread_barrier_t barrier;
 static enum kind now;
 static bool ended;
-
-static void __attribute__((format(printf, 1, 2), noreturn)) stop(const char *format, ...)
-{
-	va_list list;
-
-	va_start(list, format);
-	fprintf(stderr, "engines: ");
-	vfprintf(stderr, format, list);
-	fprintf(stderr, "\n");
-	va_end(list);
-	_exit(2);
-}
-
-static void
-must(enum plx_status status, const char *what)
-{
-	if (status != PLX_OK)
-		stop("%s: %s (%s)", what, plx_status_text(status), why.text);
-}
 
 /* ---- set-up ---- */
 

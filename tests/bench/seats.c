@@ -11,7 +11,6 @@
  * status: 0, or 2 when it could not measure.
  */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +21,7 @@
 
 #include "clock.h"
 #include "cpu.h"
+#include "must.h"
 #include "plx_verbs.h"
 #include "result.h"
 
@@ -78,26 +78,6 @@ static struct plx_sge sge;
 static uint32_t next; /* of `many` in rotation */
 static double rates[KINDS][ROUNDS];
 static double queue_pair_bytes, seat_bytes;
-static struct plx_why why;
-
-static void __attribute__((format(printf, 1, 2), noreturn)) stop(const char *format, ...)
-{
-	va_list list;
-
-	va_start(list, format);
-	fprintf(stderr, "seats: ");
-	vfprintf(stderr, format, list);
-	fprintf(stderr, "\n");
-	va_end(list);
-	_exit(2);
-}
-
-static void
-must(enum plx_status status, const char *what)
-{
-	if (status != PLX_OK)
-		stop("%s: %s (%s)", what, plx_status_text(status), why.text);
-}
 
 /* ---- the memory of both processes ---- */
 
