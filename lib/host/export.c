@@ -33,7 +33,7 @@ struct export
 struct parking {
 	struct host_adapter *adapter;
 	struct engine_cq *cq[PLX_ENGINES_MAX];
-	struct engine_channel *channel; /* NULL: no communication manager */
+	struct engine_channel *channel; /* delivers nothing */
 	pthread_mutex_t lock;
 	struct plx_list exports;
 };
@@ -414,10 +414,10 @@ HOST_FN(host_qp_import)
 			list(seat->parking, export);
 		return status;
 	}
-	if (connector != NULL)
+	if (connector != NULL) {
 		import_connector(seat, export, connector, channel, request, imported);
-	if (connector != NULL)
 		connector->qp.v = qp->object.number;
+	}
 	host_qp_tell(seat, qp, &imported->qp);
 	free_parked(export->qp);
 	free(export);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Queues between application threads and an engine: what their creators set, and calls that
- * plx_verbs.h does not have. This room implements these calls of plx_verbs.h: plx_cq_arm(),
- * plx_cq_disarm(), plx_cq_get_event(), plx_cq_fd(), plx_post_srq_recv(), plx_srq_resize().
- * plx_engine.h creates and destroys queues. Their structs are in plx_engine_cq.h and its
- * neighbours. Start with plx_engine_cq_poll().
+ * plx_verbs.h does not have. This room implements the posting calls of plx_verbs.h, plx_cq_arm(),
+ * plx_cq_disarm(), plx_cq_get_event(), plx_cq_fd() and plx_srq_resize(). plx_back.h creates and
+ * destroys queues. Start with plx_engine_cq_poll().
  */
 #ifndef PLX_QUEUE_H
 #define PLX_QUEUE_H

@@ -6,7 +6,7 @@
 #include "plx_engine_sq.h"
 #include "plx_heap.h"
 
-#define TWICE __attribute__((always_inline)) /* see sq.c */
+#define TWICE __attribute__((always_inline)) /* as SQ_TWICE */
 
 /* ---- set-up ---- */
 
