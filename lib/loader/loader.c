@@ -5,19 +5,41 @@
  * one by its name alone (decision 49). It owns no state. Start with find().
  */
 #include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "plx_adapter.h"
 #include "plx_host.h"
 
-#define HOST_LIBRARY   "libpollux-host.so.0"
-#define CONFIG_LIBRARY "libpollux-config.so.0"
+static const char host_library[] = "libpollux-host.so.0";
+static const char config_library[] = "libpollux-config.so.0";
 
-/* The library is beside this one, and of the same version, for they share structs. It stays loaded.
+/* Load a library from the folder that this one is in. Not by its name alone: a sanitizer that
+ * stands before dlopen() hides in which folders this library looks. Returns: NULL: dlerror() says
+ * why */
+static void *
+open_beside(const char *library)
+{
+	char path[PATH_MAX];
+	const char *end;
+	Dl_info own;
+
+	if (dladdr(host_library, &own) == 0)
+		return NULL;
+	end = strrchr(own.dli_fname, '/');
+	/* A path that is cut short is that of no library. */
+	(void)snprintf(path, sizeof(path), "%.*s%s",
+		       end != NULL ? (int)(end + 1 - own.dli_fname) : 0, own.dli_fname, library);
+	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+/* The library is of the same version, for they share structs. It stays loaded.
  * Returns: NULL: it cannot be loaded */
 static void *
 find(const char *library, const char *call, struct plx_why *why)
 {
-	void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+	void *handle = open_beside(library);
 	void *found = handle != NULL ? dlvsym(handle, call, PLX_PRIVATE) : NULL;
 
 	if (found == NULL)
@@ -34,7 +56,7 @@ plx_host_embed(const char *name, const struct plx_adapter_options *options, stru
 				 struct plx_seat **, struct plx_why *);
 
 	/* of a function, POSIX says that it may be had like this */
-	*(void **)&embed = find(HOST_LIBRARY, "plx_host_embed", why);
+	*(void **)&embed = find(host_library, "plx_host_embed", why);
 	return embed != NULL ? embed(name, options, seat, why) : PLX_CONFIG;
 }
 
@@ -43,7 +65,7 @@ plx_eal_start(const char *arguments, struct plx_why *why)
 {
 	enum plx_status (*start)(const char *, struct plx_why *);
 
-	*(void **)&start = find(HOST_LIBRARY, "plx_eal_start", why);
+	*(void **)&start = find(host_library, "plx_eal_start", why);
 	return start != NULL ? start(arguments, why) : PLX_CONFIG;
 }
 
@@ -53,7 +75,7 @@ plx_adapter_options_load(const char *adapter, struct plx_adapter_options *option
 {
 	enum plx_status (*load)(const char *, struct plx_adapter_options *, struct plx_why *);
 
-	*(void **)&load = find(CONFIG_LIBRARY, "plx_adapter_options_load", why);
+	*(void **)&load = find(config_library, "plx_adapter_options_load", why);
 	return load != NULL ? load(adapter, options, why) : PLX_CONFIG;
 }
 
@@ -62,6 +84,6 @@ plx_adapter_list(char (*names)[PLX_ADAPTER_NAME_MAX + 1], uint32_t n, struct plx
 {
 	int (*list)(char(*)[PLX_ADAPTER_NAME_MAX + 1], uint32_t, struct plx_why *);
 
-	*(void **)&list = find(CONFIG_LIBRARY, "plx_adapter_list", why);
+	*(void **)&list = find(config_library, "plx_adapter_list", why);
 	return list != NULL ? list(names, n, why) : -1;
 }
