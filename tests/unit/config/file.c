@@ -17,22 +17,13 @@
 #include <unistd.h>
 
 #include "plx_settings.h"
+#include "text.h"
 
 static char folder[64];
 static const char *shipped;
 
 #define HEAD "adapters = ( {\n name = \"a\";\n device = \"net_wire0,end=0\";\n"
 #define TAIL " address = [ \"10.0.0.1/24\" ];\n} );\n"
-
-static void
-write_file(const char *name, const char *text)
-{
-	FILE *file = fopen(name, "w");
-
-	assert_non_null(file);
-	assert_true(fputs(text, file) >= 0);
-	assert_int_equal(fclose(file), 0);
-}
 
 static void
 expect_mistake(const char *text, const char *sentence)
@@ -67,16 +58,7 @@ expect_setting(const char *setting, const char *sentence)
 static void
 copy_shipped(void)
 {
-	static char text[16384];
-	FILE *file = fopen(shipped, "r");
-	size_t n;
-
-	assert_non_null(file);
-	n = fread(text, 1, sizeof(text) - 1, file);
-	assert_true(n > 0 && n < sizeof(text) - 1);
-	text[n] = '\0';
-	fclose(file);
-	write_file("shipped.conf", text);
+	write_file("shipped.conf", read_file(shipped));
 }
 
 static void

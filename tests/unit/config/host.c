@@ -19,22 +19,13 @@
 
 #include "plx_host_config.h"
 #include "plx_settings.h"
+#include "text.h"
 
 static const char *shipped;
 static struct plx_host_config config;
 
 #define HEAD "adapters = ( {\n name = \"a\"; device = \"net_wire0,end=0\";\n"
 #define TAIL " address = [ \"10.0.0.1/24\" ];\n} );\n"
-
-static void
-write_file(const char *name, const char *text)
-{
-	FILE *file = fopen(name, "w");
-
-	assert_non_null(file);
-	assert_true(fputs(text, file) >= 0);
-	assert_int_equal(fclose(file), 0);
-}
 
 static void
 expect_mistake(const char *text, const char *sentence)
@@ -74,17 +65,9 @@ static void
 the_shipped_file_has_the_defaults_that_it_says(void **state)
 {
 	const struct plx_host_rights *said, *left_out;
-	static char text[16384];
-	FILE *file = fopen(shipped, "r");
-	size_t n;
 
 	(void)state;
-	assert_non_null(file);
-	n = fread(text, 1, sizeof(text) - 1, file);
-	assert_true(n > 0 && n < sizeof(text) - 1);
-	text[n] = '\0';
-	fclose(file);
-	expect_right(text);
+	expect_right(read_file(shipped));
 	assert_string_equal(config.socket, "/run/pollux/polluxd.sock");
 	assert_int_equal(config.mode, 0660);
 	assert_true(config.has_group);
