@@ -207,4 +207,33 @@ sq_is_usual_alone(const struct sq *sq, const struct plx_send_wr *wr, uint32_t n)
 	       engine_sq_is_usual(sq, wr->op, wr->flags, wr->sge);
 }
 
+/* ---- any requests ---- */
+
+/* How checked requests enter: into the ring, or into the transport.
+ * @param ud of a datagram queue pair
+ * @param status [out] of the first one that does not
+ * Returns: how many do */
+typedef uint32_t (*sq_post_fn)(struct sq *sq, const struct plx_send_wr *wr, uint32_t n, bool ud,
+			       enum plx_status *status);
+
+/* @param post a constant, which is inlined for both types */
+static inline SQ_TWICE uint32_t
+sq_post_any(struct sq *sq, const struct plx_send_wr *wr, uint32_t n, enum plx_status *refused,
+	    sq_post_fn post)
+{
+	enum plx_status status = PLX_OK;
+	uint32_t posted = 0;
+
+	if (plx_likely(engine_state_posts(
+		    atomic_load_explicit(&sq->front->state, memory_order_acquire))))
+		posted = n > 0 ? post(sq, wr, n, false, &status) : 0;
+	else if (sq_takes_datagrams(sq))
+		posted = n > 0 ? post(sq, wr, n, true, &status) : 0;
+	else
+		status = PLX_STATE;
+	if (refused != NULL)
+		*refused = status;
+	return posted;
+}
+
 #endif

@@ -138,16 +138,6 @@ post_ring(struct sq *sq, const struct plx_send_wr *wr, uint32_t n, bool ud, enum
 	return posted;
 }
 
-static __attribute__((noinline)) uint32_t
-post_datagrams(struct sq *sq, const struct plx_send_wr *wr, uint32_t n, enum plx_status *status)
-{
-	if (!sq_takes_datagrams(sq)) {
-		*status = PLX_STATE;
-		return 0;
-	}
-	return n > 0 ? post_ring(sq, wr, n, true, status) : 0;
-}
-
 /* ---- a usual request, posted alone ---- */
 
 /* What post_ring() does, in half of its instructions: nothing repeats, and everything is in
@@ -181,17 +171,7 @@ engine_sq_post_usual(struct sq *sq, uint32_t op_flags, uint64_t wr_id, const str
 static __attribute__((noinline)) uint32_t
 post_any(struct sq *sq, const struct plx_send_wr *wr, uint32_t n, enum plx_status *refused)
 {
-	enum plx_status status = PLX_OK;
-	uint32_t posted = 0;
-
-	if (plx_unlikely(!engine_state_posts(
-		    atomic_load_explicit(&sq->front->state, memory_order_acquire))))
-		posted = post_datagrams(sq, wr, n, &status);
-	else if (n > 0)
-		posted = post_ring(sq, wr, n, false, &status);
-	if (refused != NULL)
-		*refused = status;
-	return posted;
+	return sq_post_any(sq, wr, n, refused, post_ring);
 }
 
 uint32_t
