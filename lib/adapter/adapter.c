@@ -24,12 +24,8 @@ read_options(const char *name, const struct plx_adapter_options *given,
 			    name, PLX_ADAPTER_NAME_MAX);
 		return PLX_INVALID;
 	}
-	if (given) {
-		*options = *given;
-		status = adapter_options_check(options, NULL, why);
-	} else {
-		status = plx_adapter_options_load(name, options, why);
-	}
+	*options = *given;
+	status = adapter_options_check(options, NULL, why);
 	if (status == PLX_OK)
 		adapter_options_set_defaults(options);
 	return status;

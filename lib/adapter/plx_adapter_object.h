@@ -70,7 +70,7 @@ struct host_adapter {
 	char dma_refused_why[96]; /* reason for the last refusal */
 };
 
-/** As plx_adapter_open(). */
+/** As plx_adapter_open(), with options. */
 enum plx_status plx_host_adapter_open(const char *name, const struct plx_adapter_options *options,
 				      struct host_adapter **adapter,
 				      struct plx_why *why) PLX_MUST_CHECK;

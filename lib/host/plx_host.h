@@ -15,8 +15,8 @@ struct host_adapter;
 struct host_seat;
 
 /**
- * Open an adapter in this process, and a seat at it: as plx_adapter_open(). Closing the seat closes
- * the adapter.
+ * Open an adapter in this process, and a seat at it: as plx_adapter_open(), with options. Closing
+ * the seat closes the adapter.
  */
 PLX_API enum plx_status plx_host_embed(const char *name, const struct plx_adapter_options *options,
 				       struct plx_seat **seat, struct plx_why *why) PLX_MUST_CHECK;

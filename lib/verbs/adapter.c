@@ -158,7 +158,7 @@ sit(const char *name, const struct plx_adapter_options *given, struct plx_seat *
 	if (status != PLX_OK)
 		return status;
 	return options.host[0] != '\0' ? attach(name, &options, seat, why)
-				       : plx_host_embed(name, given, seat, why);
+				       : plx_host_embed(name, &options, seat, why);
 }
 
 enum plx_status
