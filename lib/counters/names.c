@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Start with plx_counter_names().
+ * The names, from the lists by which the rooms declare their counters. lib/adapter/counters.c puts
+ * the values in the same order. Start with plx_counter_names().
  */
 #include "plx_counters.h"
 #include "plx_cm.h"

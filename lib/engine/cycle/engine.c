@@ -48,12 +48,6 @@ make_tables(struct plx_engine *engine, int socket)
 	return engine->table != NULL && engine->scratch != NULL;
 }
 
-static bool
-make_seat(struct plx_engine *engine)
-{
-	return engine_seat_make(engine, NULL, &engine->own) == PLX_OK;
-}
-
 /* Derive keys from the adapter's secret, and keep nothing else of it. */
 static bool
 make_numbers(struct plx_engine *engine)
@@ -160,7 +154,7 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 	plx_list_init(&engine->seats);
 	plx_list_init(&engine->copying);
 	if (!make_rings(engine, socket) || !make_tables(engine, socket) || !make_numbers(engine) ||
-	    !make_seat(engine) || !engine->link->open(engine)) {
+	    engine_seat_make(engine, NULL, &engine->own) != PLX_OK || !engine->link->open(engine)) {
 		plx_why_set(why, "no memory for an engine of %u queue pairs", config->qps);
 		free_engine(engine);
 		return PLX_NO_MEMORY;
