@@ -213,17 +213,36 @@ free_qp(struct engine_qp *qp)
 {
 	engine_sq_free(&qp->sq, qp->seat);
 	engine_rq_free(&qp->own, qp->seat);
-	plx_heap_free(qp->rc); /* also frees a UD transport, whose base is its first member */
 	plx_heap_free(qp);
 }
 
+/*
+ * A queue pair is one block: each more would cost as much again as an idle queue pair's receive
+ * queue. Behind the struct are its own receive queue and the transport's part.
+ */
+struct block {
+	size_t rq_at, rc_at, bytes;
+};
+
+/* Returns: false if a queue has an invalid size */
+static bool
+block_of(const struct qp_back_config *config, struct block *out)
+{
+	size_t rc = config->type == PLX_QP_UD ? plx_ud_bytes(&config->caps)
+					      : plx_rc_bytes(&config->caps);
+	size_t rq = config->srq != NULL ? 0 : plx_rq_bytes(config->rq_depth, config->rq_sges);
+
+	out->rq_at = RTE_CACHE_LINE_ROUNDUP(sizeof(struct engine_qp));
+	out->rc_at = RTE_CACHE_LINE_ROUNDUP(out->rq_at + rq);
+	out->bytes = out->rc_at + rc;
+	return rc != 0 && (rq != 0 || config->srq != NULL);
+}
+
 /* Create the transport's part. */
-static enum plx_status
-make_transport(struct engine_qp *qp, const struct qp_back_config *config)
+static void
+make_transport(struct engine_qp *qp, const struct qp_back_config *config, void *memory)
 {
 	struct plx_engine *engine = qp->engine;
-	bool ud = config->type == PLX_QP_UD;
-	size_t bytes = ud ? plx_ud_bytes(&config->caps) : plx_rc_bytes(&config->caps);
 	const struct plx_rc_ids ids = {.qpn = qp->qpn,
 				       .domain = config->domain,
 				       .mem = engine->config.mem,
@@ -235,11 +254,8 @@ make_transport(struct engine_qp *qp, const struct qp_back_config *config)
 				    .domain = config->domain,
 				    .mem = engine->config.mem,
 				    .rq = qp->recv->rq};
-	void *memory = plx_heap_queue(bytes, engine->port->caps.socket);
 
-	if (memory == NULL)
-		return PLX_NO_MEMORY;
-	if (ud) {
+	if (config->type == PLX_QP_UD) {
 		ud_ids.ahs = engine->ah_table->uses;
 		ud_ids.ah_count = PLX_ENGINE_AHS_MAX;
 		qp->ud = plx_ud_init(memory, &config->caps, &ud_ids);
@@ -250,30 +266,28 @@ make_transport(struct engine_qp *qp, const struct qp_back_config *config)
 	qp->sq.rc = qp->rc;
 	qp->sq.ud = qp->ud;
 	qp->own.rc = config->srq == NULL ? qp->rc : NULL;
-	return PLX_OK;
 }
 
-/* Allocate everything that needs memory. */
+/* Create everything in the block, and what program and engine share. */
 static enum plx_status
-make_queues(struct engine_qp *qp, const struct qp_back_config *config)
+make_queues(struct engine_qp *qp, const struct qp_back_config *config, const struct block *block)
 {
 	struct plx_engine *engine = qp->engine;
+	uint8_t *memory = (uint8_t *)qp;
 	enum plx_status status = PLX_OK;
 
-	if (plx_rc_bytes(&config->caps) == 0 ||
-	    (config->type == PLX_QP_UD && config->caps.responder_resources != 0))
-		return PLX_INVALID;
 	if (config->type == PLX_QP_UD)
 		status = engine->link->ensure_ahs(engine);
 	if (status == PLX_OK && config->srq == NULL)
 		status = engine_rq_init(&qp->own, qp->seat, config->rq_depth, config->rq_sges,
-					false);
+					false, memory + block->rq_at);
 	if (status == PLX_OK)
 		status = engine_sq_init(&qp->sq, qp->seat, &config->caps, config->domain);
 	if (status != PLX_OK)
 		return status;
 	qp->recv = qp->srq != NULL ? &qp->srq->queue : &qp->own;
-	return make_transport(qp, config);
+	make_transport(qp, config, memory + block->rc_at);
+	return PLX_OK;
 }
 
 /* Attach, with spare backlogs for the completion queues; retry while another thread was faster. */
@@ -384,9 +398,13 @@ enum plx_status
 plx_qp_back_create(const struct qp_back_config *config, struct engine_qp **out)
 {
 	struct plx_engine *engine = engine_of(config->send_cq->queues);
-	struct engine_qp *qp = plx_heap_alloc(sizeof(*qp), engine->port->caps.socket);
 	enum plx_status status;
+	struct engine_qp *qp;
+	struct block block;
 
+	if (!block_of(config, &block))
+		return PLX_INVALID;
+	qp = plx_heap_queue(block.bytes, engine->port->caps.socket);
 	if (qp == NULL)
 		return PLX_NO_MEMORY;
 	forget_half_made(engine);
@@ -404,7 +422,7 @@ plx_qp_back_create(const struct qp_back_config *config, struct engine_qp **out)
 		plx_heap_free(qp);
 		return status;
 	}
-	status = make_queues(qp, config);
+	status = make_queues(qp, config, &block);
 	if (status == PLX_OK)
 		status = attach(qp);
 	if (status != PLX_OK) {

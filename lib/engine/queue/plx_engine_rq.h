@@ -34,9 +34,10 @@ struct engine_rq {
 	struct plx_list broken_link; /* in queues->broken_rqs after a forged index */
 };
 
-/* Errors: INVALID, NO_MEMORY; the caller calls engine_rq_free() in any case */
+/* @param memory [plx_rq_bytes()] for the transport's queue: aligned to PLX_CACHE_LINE, the caller's
+ * Errors: NO_MEMORY; the caller calls engine_rq_free() in any case */
 enum plx_status engine_rq_init(struct engine_rq *q, const struct engine_seat *seat, uint32_t depth,
-			       uint32_t sges, bool shared);
+			       uint32_t sges, bool shared, void *memory);
 void engine_rq_free(struct engine_rq *q, const struct engine_seat *seat);
 /* Move posted entries into the plx_rq. Engine's thread.
  * Returns: how many */

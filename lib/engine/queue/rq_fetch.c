@@ -10,25 +10,21 @@
 
 /* ---- set-up ---- */
 
+/* The transport's queue is behind the struct. */
+#define SRQ_BYTES RTE_CACHE_LINE_ROUNDUP(sizeof(struct engine_srq))
+
 enum plx_status
 engine_rq_init(struct engine_rq *q, const struct engine_seat *seat, uint32_t depth, uint32_t sges,
-	       bool shared)
+	       bool shared, void *memory)
 {
 	const struct front_layout layout = rq_front_layout(depth, sges);
 	struct engine_queues *queues = seat->queues;
-	size_t bytes = plx_rq_bytes(depth, sges);
-	void *memory;
 
-	if (bytes == 0)
-		return PLX_INVALID;
 	q->depth = depth;
 	q->sges = sges;
 	q->queues = queues;
 	plx_list_init(&q->broken_link);
 	engine_rq_set_low(q, 0);
-	memory = plx_heap_queue(bytes, queues->socket);
-	if (memory == NULL)
-		return PLX_NO_MEMORY;
 	q->rq = plx_rq_init(memory, depth, sges, shared);
 	q->front = front_create(seat->memory, &layout, queues->inline_mode, PLX_RING_CONSUMER,
 				&q->ring);
@@ -42,7 +38,6 @@ void
 engine_rq_free(struct engine_rq *q, const struct engine_seat *seat)
 {
 	front_free(seat->memory, q->front);
-	plx_heap_free(q->rq);
 	q->front = NULL;
 	q->rq = NULL;
 }
@@ -53,15 +48,17 @@ engine_srq_create(struct engine_seat *seat, const struct plx_engine_srq_config *
 {
 	struct engine_queues *queues = seat->queues;
 	uint32_t depth = config->depth_max > config->depth ? config->depth_max : config->depth;
+	size_t rq_bytes = plx_rq_bytes(depth, config->sges);
 	struct engine_srq *srq;
 	enum plx_status status;
 
-	if (config->depth == 0 || config->threshold > config->depth)
+	if (config->depth == 0 || config->threshold > config->depth || rq_bytes == 0)
 		return PLX_INVALID;
-	srq = plx_heap_alloc(sizeof(*srq), queues->socket);
+	srq = plx_heap_queue(SRQ_BYTES + rq_bytes, queues->socket);
 	if (srq == NULL)
 		return PLX_NO_MEMORY;
-	status = engine_rq_init(&srq->queue, seat, depth, config->sges, true);
+	status = engine_rq_init(&srq->queue, seat, depth, config->sges, true,
+				(uint8_t *)srq + SRQ_BYTES);
 	if (status != PLX_OK) {
 		engine_rq_free(&srq->queue, seat);
 		plx_heap_free(srq);

@@ -152,9 +152,13 @@ struct resource {
 	uint32_t bytes;
 	uint32_t reply_first, reply_next, reply_end;
 	uint32_t reply_bytes; /* end of the reply, counted from the request's first byte */
-	struct loaded loaded; /* of the reply */
-	uint64_t swap_add, compare;
-	uint64_t original;
+	union {
+		struct loaded loaded; /* of a READ's reply */
+		struct {              /* an atomic's */
+			uint64_t swap_add, compare;
+			uint64_t original;
+		};
+	};
 };
 
 struct responder {

@@ -106,7 +106,8 @@ reply_pend(struct plx_rc *qp, struct resource *res, uint32_t packet, uint32_t by
 	res->reply_first = res->reply_next = packet;
 	res->reply_end = packet + (res->kind == PLX_OP_READ_REQUEST ? qp_packets(qp, bytes) : 1);
 	res->reply_bytes = (packet << qp->mtu_shift) + bytes;
-	res->loaded = (struct loaded){0};
+	if (res->kind == PLX_OP_READ_REQUEST)
+		res->loaded = (struct loaded){0};
 }
 
 void
