@@ -203,6 +203,17 @@ a_hello_fits_what_a_provider_keeps(void **state)
 	assert_true(build(PLX_SAN_HELLO, bytes) <= 256);
 }
 
+static void
+kinds_have_texts(void **state)
+{
+	(void)state;
+	assert_string_equal(plx_san_kind_text(PLX_SAN_DATA), "DATA");
+	assert_string_equal(plx_san_kind_text(PLX_SAN_NOTHING), "no message");
+	assert_string_equal(plx_san_kind_text(PLX_SAN_KIND_COUNT), "no message");
+	assert_true(plx_san_is_data(PLX_SAN_FIN));
+	assert_false(plx_san_is_data(PLX_SAN_CREDIT) || plx_san_is_data(PLX_SAN_KIND_COUNT));
+}
+
 /* ---- descriptors ---- */
 
 static void
@@ -284,6 +295,7 @@ main(void)
 		cmocka_unit_test(another_version_is_told_apart_whatever_its_length),
 		cmocka_unit_test(what_a_hello_says_is_in_range),
 		cmocka_unit_test(a_hello_fits_what_a_provider_keeps),
+		cmocka_unit_test(kinds_have_texts),
 		cmocka_unit_test(descriptors_have_one_form),
 		cmocka_unit_test(nothing_is_not_offered),
 		cmocka_unit_test(what_is_accepted_has_one_form),
