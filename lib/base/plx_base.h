@@ -151,6 +151,23 @@ enum plx_mutant {
 	PLX_MUTANT_NDK_TOKEN_OF_BEFORE,    /* a region keeps the token of its first registration */
 	PLX_MUTANT_NDK_FAST_STAYS_VALID,   /* invalidating a region's key does not end it */
 	PLX_MUTANT_NDK_WINDOW_STAYS_VALID, /* invalidating a window's key does not end it */
+	PLX_MUTANT_SAN_NO_CREDIT,          /* a stream sends data without a credit */
+	PLX_MUTANT_SAN_CREDITS_AT_ONCE,    /* a CREDIT does not wait until the last one was seen */
+	PLX_MUTANT_SAN_CREDIT_OF_NO_ROOM,  /* credits are granted whatever has not been read */
+	PLX_MUTANT_SAN_SENDS_UNDER_WAY,    /* a stream is given away with sends under way */
+	PLX_MUTANT_SAN_OFFER_STAYS,        /* what is offered for READs stays so in a suspension */
+	PLX_MUTANT_SAN_OFFER_CROSSED,      /* an offer that crosses SUSPEND is taken */
+	PLX_MUTANT_SAN_OFFER_FROM_START,   /* the rest of an offer is offered from its first byte */
+	PLX_MUTANT_SAN_FETCH_STOPS,        /* nothing is fetched once control is wanted */
+	PLX_MUTANT_SAN_BOTH_GIVE,          /* both ends are given away at once */
+	PLX_MUTANT_SAN_EPOCH_STAYS,        /* RESUME does not count */
+	PLX_MUTANT_SAN_DEADLINE_STAYS,     /* a suspension that has ended times out */
+	PLX_MUTANT_SAN_FIN_OVERTAKES,      /* FIN does not wait for a large transfer */
+	PLX_MUTANT_SAN_LARGE_OVERTAKES,    /* an offer does not wait for the bytes before it */
+	PLX_MUTANT_SAN_URGENT_OVERTAKES,   /* an urgent byte does not wait for those before it */
+	PLX_MUTANT_SAN_RING_FREE_EARLY, /* bytes of a send are overwritten before it is complete */
+	PLX_MUTANT_SAN_TURN_OF_NEWEST,  /* the newest ticket is served first */
+	PLX_MUTANT_SAN_TICKETS_STAY,    /* the tickets of a process that ended stay */
 	PLX_MUTANT_COUNT,
 };
 

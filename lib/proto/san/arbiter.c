@@ -71,7 +71,7 @@ forget_tickets(struct plx_san_arbiter *arbiter, uint64_t process)
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < arbiter->count; i++)
-		if (*ticket(arbiter, i) != process)
+		if (*ticket(arbiter, i) != process || PLX_MUTANT(SAN_TICKETS_STAY))
 			*ticket(arbiter, kept++) = *ticket(arbiter, i);
 	arbiter->count = kept;
 }
@@ -114,6 +114,12 @@ tell_controller(struct plx_san_arbiter *arbiter, uint64_t *process)
 {
 	if (arbiter->count == 0 || arbiter->told)
 		return PLX_SAN_TELL_NOTHING;
+	if (PLX_MUTANT(SAN_TURN_OF_NEWEST) && arbiter->count > 1) {
+		uint64_t newest = *ticket(arbiter, arbiter->count - 1);
+
+		*ticket(arbiter, arbiter->count - 1) = *ticket(arbiter, 0);
+		*ticket(arbiter, 0) = newest;
+	}
 	*process = arbiter->controller;
 	if (*ticket(arbiter, 0) == arbiter->controller) {
 		arbiter->told = true;

@@ -34,6 +34,10 @@ send(struct plx_san_stream *stream, struct plx_san_next *next, struct plx_san_me
 	next->ring = stream_range(out->sent, payload, stream->config.out_bytes);
 	next->bytes = payload;
 	out->sent += payload;
+	if (PLX_MUTANT(SAN_RING_FREE_EARLY)) {
+		out->released += payload;
+		payload = 0;
+	}
 	out->length[(out->first + out->sends) % PLX_SAN_SENDS_MAX] = payload;
 	out->sends++;
 	if (plx_san_is_data(m->kind))
@@ -121,7 +125,8 @@ static bool
 may_give(const struct plx_san_stream *stream)
 {
 	return stream->theirs == PLX_SAN_THEIRS_KEPT ||
-	       (stream->theirs == PLX_SAN_THEIRS_ANSWERED && stream->config.connects);
+	       (stream->theirs == PLX_SAN_THEIRS_ANSWERED && stream->config.connects) ||
+	       PLX_MUTANT(SAN_BOTH_GIVE);
 }
 
 static bool
@@ -129,7 +134,7 @@ next_give(struct plx_san_stream *stream, struct plx_san_next *next)
 {
 	bool asked = stream->mine == PLX_SAN_MINE_ASKED || stream->mine == PLX_SAN_MINE_GRANTED;
 
-	if (!asked || stream->out.sends > 0)
+	if (!asked || (stream->out.sends > 0 && !PLX_MUTANT(SAN_SENDS_UNDER_WAY)))
 		return false;
 	if (!stream->sends_released) {
 		stream->sends_released = true;
@@ -190,7 +195,8 @@ next_fetch_message(struct plx_san_stream *stream, struct plx_san_next *next)
 static bool
 goes_on(const struct plx_san_stream *stream)
 {
-	return stream->mine == PLX_SAN_MINE_KEPT || stream_has_large(stream);
+	return stream->mine == PLX_SAN_MINE_KEPT ||
+	       (stream_has_large(stream) && !PLX_MUTANT(SAN_FETCH_STOPS));
 }
 
 /* Fetch what there is room for; half of the room at least, if so much is left. */
@@ -284,7 +290,9 @@ next_credit(struct plx_san_stream *stream, struct plx_san_next *next)
 	struct plx_san_out *out = &stream->out;
 	struct plx_san_in *in = &stream->in;
 
-	if (in->posted == in->told || in->fin || out->credit_messages != out->credits_seen ||
+	bool seen = out->credit_messages == out->credits_seen || PLX_MUTANT(SAN_CREDITS_AT_ONCE);
+
+	if (in->posted == in->told || in->fin || !seen ||
 	    (in->told - in->messages) * 2 > stream->config.credits)
 		return false;
 	out->credit_messages++;
@@ -322,15 +330,17 @@ next_data(struct plx_san_stream *stream, struct plx_san_next *next)
 	uint64_t left = (out->urgent ? out->urgent_at : out->put) - out->sent;
 	uint32_t n = stream_min(left, out->payload_bytes);
 
-	if (out->posted == out->messages || !goes_on(stream))
+	if ((out->posted == out->messages && !PLX_MUTANT(SAN_NO_CREDIT)) || !goes_on(stream))
 		return false;
-	if (left == 0 && out->urgent)
+	if ((left == 0 || PLX_MUTANT(SAN_URGENT_OVERTAKES)) && out->urgent)
 		return next_urgent(stream, next);
-	if (out->large == PLX_SAN_LARGE_QUEUED && !out->urgent && left == n)
+	if (out->large == PLX_SAN_LARGE_QUEUED && !out->urgent &&
+	    (left == n || PLX_MUTANT(SAN_LARGE_OVERTAKES)))
 		return next_offer(stream, next, n);
 	if (n > 0)
 		return send(stream, next, &m, n);
-	if (!out->fin_wanted || out->fin || stream_has_large(stream))
+	if (!out->fin_wanted || out->fin ||
+	    (stream_has_large(stream) && !PLX_MUTANT(SAN_FIN_OVERTAKES)))
 		return false;
 	out->fin = true;
 	return send_kind(stream, next, PLX_SAN_FIN);

@@ -245,11 +245,12 @@ apply_suspend(struct plx_san_stream *stream, const struct arrival *a)
 
 	stream->theirs = PLX_SAN_THEIRS_ASKED;
 	stream->rdma_released = false;
-	if (out->by_write ||
+	if (out->by_write || PLX_MUTANT(SAN_OFFER_STAYS) ||
 	    (out->large != PLX_SAN_LARGE_OFFERED && out->large != PLX_SAN_LARGE_QUEUED))
 		return;
 	out->large = PLX_SAN_LARGE_WITHDRAWN;
-	out->offset += a->m->suspend.read;
+	if (!PLX_MUTANT(SAN_OFFER_FROM_START))
+		out->offset += a->m->suspend.read;
 	out->rest -= a->m->suspend.read;
 }
 
@@ -258,7 +259,8 @@ apply_suspended(struct plx_san_stream *stream, const struct arrival *a)
 {
 	(void)a;
 	stream->mine = PLX_SAN_MINE_GRANTED;
-	stream_forget_offer(&stream->in); /* it crossed the SUSPEND */
+	if (!PLX_MUTANT(SAN_OFFER_CROSSED))
+		stream_forget_offer(&stream->in); /* it crossed the SUSPEND */
 	stream_disarm(stream);
 }
 
@@ -267,7 +269,8 @@ apply_resume(struct plx_san_stream *stream, const struct arrival *a)
 {
 	(void)a;
 	stream->theirs = PLX_SAN_THEIRS_KEPT;
-	stream->epoch++;
+	if (!PLX_MUTANT(SAN_EPOCH_STAYS))
+		stream->epoch++;
 	stream_disarm(stream);
 }
 

@@ -54,7 +54,8 @@ stream_is_writing(const struct plx_san_out *out)
 static inline bool
 stream_is_quiet(const struct plx_san_stream *stream)
 {
-	return stream->out.sends == 0 && !stream_is_writing(&stream->out) && !stream->in.conceal &&
+	return (stream->out.sends == 0 || PLX_MUTANT(SAN_SENDS_UNDER_WAY)) &&
+	       !stream_is_writing(&stream->out) && !stream->in.conceal &&
 	       (stream->in.fetch == PLX_SAN_FETCH_NONE || stream->in.fetch == PLX_SAN_FETCH_OPEN);
 }
 
@@ -81,7 +82,8 @@ stream_arm(struct plx_san_stream *stream, uint64_t now)
 static inline void
 stream_disarm(struct plx_san_stream *stream)
 {
-	if (stream->mine != PLX_SAN_MINE_ASKED && stream->theirs != PLX_SAN_THEIRS_ANSWERED)
+	if (stream->mine != PLX_SAN_MINE_ASKED && stream->theirs != PLX_SAN_THEIRS_ANSWERED &&
+	    !PLX_MUTANT(SAN_DEADLINE_STAYS))
 		stream->deadline = PLX_NEVER;
 }
 

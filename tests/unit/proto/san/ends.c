@@ -65,6 +65,7 @@ send(struct ends *ends, uint32_t i, const struct plx_san_next *next)
 	uint32_t slot = (to->inbox_first + to->inbox_count) % ENDS_RECEIVES_MAX;
 	struct ends_message *message = &to->inbox[slot];
 	const struct plx_san_range *ring = &next->ring;
+	struct ends_sent *sent;
 
 	assert_true(next->head_bytes + next->bytes <= ENDS_MESSAGE_MAX);
 	memcpy(message->bytes, next->head, next->head_bytes);
@@ -72,10 +73,21 @@ send(struct ends *ends, uint32_t i, const struct plx_san_next *next)
 	memcpy(message->bytes + next->head_bytes + ring->first, from->out,
 	       ring->bytes - ring->first);
 	message->n = next->head_bytes + next->bytes;
+	sent = &from->sent[(from->sent_first + from->sends) % PLX_SAN_SENDS_MAX];
+	sent->ring = *ring;
+	memcpy(sent->bytes, message->bytes + next->head_bytes, next->bytes);
 	to->inbox_count++;
 	from->sends++;
 	assert_true(from->sends <= from->stream.config.sends);
 	check_inbox(to);
+}
+
+static void
+check_mark(const struct end *end, const struct end *peer)
+{
+	assert_true(end->stream.in.marked);
+	assert_int_equal(end->stream.in.mark - end->large_read,
+			 peer->urgent_at[end->stream.in.urgent_byte]);
 }
 
 bool
@@ -96,6 +108,8 @@ ends_deliver(struct ends *ends, uint32_t i)
 			      plx_san_kind_text((enum plx_san_kind)message->bytes[0]));
 	assert_int_equal(end->stream.end, PLX_SAN_END_NOT);
 	assert_true(plx_san_is_valid(&end->stream));
+	if (message->bytes[0] == PLX_SAN_URGENT)
+		check_mark(end, &ends->end[other(i)]);
 	return true;
 }
 
@@ -103,9 +117,15 @@ bool
 ends_complete_send(struct ends *ends, uint32_t i)
 {
 	struct end *end = &ends->end[i];
+	const struct ends_sent *sent = &end->sent[end->sent_first];
 
 	if (end->sends == 0)
 		return false;
+	/* Until now the bytes could be sent again. */
+	assert_memory_equal(end->out + sent->ring.at, sent->bytes, sent->ring.first);
+	assert_memory_equal(end->out, sent->bytes + sent->ring.first,
+			    sent->ring.bytes - sent->ring.first);
+	end->sent_first = (end->sent_first + 1) % PLX_SAN_SENDS_MAX;
 	end->sends--;
 	plx_san_on_sent(&end->stream, 1);
 	return true;
@@ -153,6 +173,7 @@ read_is_complete(struct ends *ends, uint32_t i)
 	assert_true(peer->registered);
 	assert_int_equal(from, peer->registered_from);
 	fill(end->in, &end->read.ring, other(i), from + end->read.offset);
+	end->large_read += end->read.bytes;
 	end->reading = false;
 	plx_san_on_read(&end->stream);
 }
@@ -166,6 +187,7 @@ write_is_complete(struct ends *ends, uint32_t i)
 	assert_int_equal(place_of(&end->write.descriptor, other(i)), peer->exposed_range.at);
 	assert_int_equal(end->write.bytes, peer->exposed_range.bytes);
 	fill(peer->in, &peer->exposed_range, i, end->large_from + end->write.offset);
+	peer->large_read += end->write.bytes;
 	end->writing = false;
 	plx_san_on_written(&end->stream);
 }
@@ -299,6 +321,7 @@ ends_write_urgent(struct ends *ends, uint32_t i)
 	if (!plx_san_write_urgent(&end->stream, byte))
 		return false;
 	end->urgent = byte;
+	end->urgent_at[byte] = end->stream.out.put;
 	return true;
 }
 

@@ -22,22 +22,32 @@ struct ends_message {
 	uint32_t n;
 };
 
+/* What a SEND sends, of its ring. */
+struct ends_sent {
+	struct plx_san_range ring;
+	uint8_t bytes[1024];
+};
+
 struct end {
 	struct plx_san_stream stream;
 	struct plx_san_rings rings;
 	uint8_t in[ENDS_RING_MAX], out[ENDS_RING_MAX];
 	struct ends_message inbox[ENDS_RECEIVES_MAX];
 	uint32_t inbox_first, inbox_count;
-	uint32_t sends;                  /* not completed yet */
+	uint32_t sends;                           /* not completed yet */
+	struct ends_sent sent[PLX_SAN_SENDS_MAX]; /* they, from `sent_first` on */
+	uint32_t sent_first;
 	bool reading, writing;           /* RDMA that is not completed yet */
 	struct plx_san_next read, write; /* ... */
 	bool registered, exposed;        /* the large transfer; a part of the ring */
 	uint64_t registered_from;        /* position of its first byte */
 	struct plx_san_range exposed_range;
 	uint64_t large_from;             /* position of the first byte of the large transfer */
+	uint64_t large_read;             /* bytes of large transfers that have arrived */
 	uint64_t written, read_bytes;    /* positions of the program */
 	uint32_t gives, conceals, ended; /* large transfers */
-	uint8_t urgent;                  /* the last one written */
+	uint8_t urgent;                  /* the last one written: numbers from 1 on */
+	uint64_t urgent_at[256];         /* where each was, in the bytes of the ring */
 };
 
 struct ends {
