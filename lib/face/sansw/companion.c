@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Steps of a stream as calls of a provider. Start with san_companion_run().
+ */
+#include "companion.h"
+
+/* The provider says nothing; it is asked. */
+#define POLLED ((HANDLE)1)
+
+static void
+fail(struct san_companion *companion, int error)
+{
+	companion->error = error;
+	plx_san_finish(&companion->stream, PLX_SAN_END_LOST);
+}
+
+/* ---- memory for messages ---- */
+
+static size_t
+message_bytes(const struct plx_san_config *config)
+{
+	return PLX_SAN_HEAD_MAX + (size_t)config->payload_bytes;
+}
+
+size_t
+san_companion_bytes(const struct plx_san_config *config)
+{
+	return (plx_san_receives(config) + (size_t)config->sends) * message_bytes(config);
+}
+
+static bool
+post_receive(struct san_companion *companion, uint32_t i)
+{
+	WSABUF buffer = {.len = companion->message_bytes,
+			 .buf = (char *)companion->receives + (size_t)i * companion->message_bytes};
+	DWORD flags = 0, bytes;
+	int error = 0;
+
+	companion->receive[i] = (WSAOVERLAPPED){.hEvent = POLLED};
+	companion->call->lpWSPRecv(companion->s, &buffer, 1, &bytes, &flags, &companion->receive[i],
+				   NULL, NULL, &error);
+	if (error != WSA_IO_PENDING)
+		fail(companion, error);
+	return error == WSA_IO_PENDING;
+}
+
+/* Register the memory of messages, and post all receives. */
+static int
+post_all(struct san_companion *companion)
+{
+	const struct san_extensions *extension = &companion->extension;
+	DWORD receives = companion->receive_count * companion->message_bytes;
+	DWORD sends = companion->stream.config.sends * companion->message_bytes;
+	int error = 0;
+
+	companion->receives_handle = extension->register_memory(companion->s, companion->receives,
+								receives, MEM_WRITE, &error);
+	if (companion->receives_handle == NULL)
+		return error;
+	companion->sends_handle =
+		extension->register_memory(companion->s, companion->sends, sends, MEM_READ, &error);
+	if (companion->sends_handle == NULL)
+		return error;
+	for (uint32_t i = 0; i < companion->receive_count; i++)
+		if (!post_receive(companion, i))
+			return companion->error;
+	return 0;
+}
+
+/* ---- beginning ---- */
+
+static int
+look_up(struct san_companion *companion, GUID id, SAN_NEVER_CALLED *out)
+{
+	DWORD bytes;
+	int error = 0;
+
+	companion->call->lpWSPIoctl(companion->s, SIO_GET_EXTENSION_FUNCTION_POINTER, &id,
+				    sizeof(id), out, sizeof(*out), &bytes, NULL, NULL, NULL,
+				    &error);
+	return error;
+}
+
+static int
+look_up_all(struct san_companion *companion)
+{
+	struct san_extensions *to = &companion->extension;
+	const struct {
+		GUID id;
+		void *out;
+	} extensions[] = {
+		{WSAID_REGISTERMEMORY, &to->register_memory},
+		{WSAID_DEREGISTERMEMORY, &to->deregister_memory},
+		{WSAID_REGISTERRDMAMEMORY, &to->register_rdma},
+		{WSAID_DEREGISTERRDMAMEMORY, &to->deregister_rdma},
+		{WSAID_RDMAWRITE, &to->write},
+		{WSAID_RDMAREAD, &to->read},
+	};
+
+	for (uint32_t i = 0; i < PLX_COUNT_OF(extensions); i++) {
+		SAN_NEVER_CALLED function = NULL;
+		int error = look_up(companion, extensions[i].id, &function);
+		bool is_optional = extensions[i].out == &to->read && error == WSAEOPNOTSUPP;
+
+		if (error != 0 && !is_optional)
+			return error;
+		memcpy(extensions[i].out, &function, sizeof(function));
+	}
+	return 0;
+}
+
+static void
+init(struct san_companion *companion, const WSPPROC_TABLE *call, SOCKET s,
+     const struct plx_san_config *config, const struct plx_san_rings *rings, void *memory)
+{
+	*companion = (struct san_companion){.call = call, .s = s, .rings = *rings};
+	companion->message_bytes = (uint32_t)message_bytes(config);
+	companion->receive_count = plx_san_receives(config);
+	companion->receives = memory;
+	companion->sends =
+		companion->receives + (size_t)companion->receive_count * companion->message_bytes;
+}
+
+int
+san_companion_open(struct san_companion *companion, const WSPPROC_TABLE *call, SOCKET s,
+		   const struct plx_san_config *config, const struct plx_san_rings *rings,
+		   void *memory)
+{
+	struct plx_san_config as_is = *config;
+	int error;
+
+	if (plx_san_receives(config) > SAN_RECEIVES_MAX)
+		return WSAEINVAL;
+	init(companion, call, s, config, rings, memory);
+	error = look_up_all(companion);
+	if (error != 0)
+		return error;
+	as_is.reads = companion->extension.read != NULL;
+	if (plx_san_begin(&companion->stream, &as_is) != PLX_OK)
+		return WSAEINVAL;
+	return post_all(companion);
+}
+
+/* ---- what the peer can reach ---- */
+
+static int
+expose(struct san_companion *companion, struct san_rdma *rdma, void *memory, uint64_t bytes,
+       DWORD flags)
+{
+	DWORD length = PLX_SAN_DESCRIPTOR_MAX;
+	int error = 0;
+
+	if (bytes > UINT32_MAX)
+		return WSAEMSGSIZE;
+	if (companion->extension.register_rdma(companion->s, memory, (DWORD)bytes, flags,
+					       rdma->descriptor.bytes, &length, &error) != 0)
+		return error;
+	memset(rdma->descriptor.bytes + length, 0, PLX_SAN_DESCRIPTOR_MAX - length);
+	rdma->descriptor.length = (uint8_t)length;
+	rdma->registered = true;
+	return 0;
+}
+
+static void
+conceal(struct san_companion *companion, struct san_rdma *rdma)
+{
+	int error = 0;
+
+	if (!rdma->registered)
+		return;
+	rdma->registered = false;
+	if (companion->extension.deregister_rdma(companion->s, rdma->descriptor.bytes,
+						 rdma->descriptor.length, &error) != 0)
+		fail(companion, error);
+}
+
+static void
+deregister(struct san_companion *companion, HANDLE *handle)
+{
+	int error = 0;
+
+	if (*handle == NULL)
+		return;
+	if (companion->extension.deregister_memory(companion->s, *handle, &error) != 0)
+		fail(companion, error);
+	*handle = NULL;
+}
+
+int
+san_companion_offer(struct san_companion *companion, void *memory, uint64_t bytes)
+{
+	bool reads = plx_san_offers_reads(&companion->stream);
+	int error = 0;
+
+	if (companion->large != NULL)
+		return WSAEWOULDBLOCK;
+	if (reads)
+		error = expose(companion, &companion->offered, memory, bytes, MEM_READ);
+	if (error != 0)
+		return error;
+	if (!plx_san_offer(&companion->stream, bytes,
+			   reads ? &companion->offered.descriptor : NULL)) {
+		conceal(companion, &companion->offered);
+		return WSAEWOULDBLOCK;
+	}
+	companion->large = memory;
+	companion->large_bytes = bytes;
+	return 0;
+}
+
+static void
+offer_again(struct san_companion *companion, const struct plx_san_next *next)
+{
+	int error = expose(companion, &companion->offered, companion->large + next->offset,
+			   companion->large_bytes - next->offset, MEM_READ);
+
+	if (error != 0)
+		fail(companion, error);
+	else
+		plx_san_on_offered_again(&companion->stream, &companion->offered.descriptor);
+}
+
+static void
+end_large(struct san_companion *companion)
+{
+	conceal(companion, &companion->offered);
+	deregister(companion, &companion->large_handle);
+	companion->large = NULL;
+}
+
+/* ---- steps ---- */
+
+/* The buffers of messages are used in turn, so the next one is free: the stream has no more under
+ * way. */
+static void
+send_message(struct san_companion *companion, const struct plx_san_next *next)
+{
+	uint32_t sends = companion->stream.config.sends;
+	uint32_t i = (companion->next_send + companion->stream.out.sends - 1) % sends;
+	uint8_t *at = companion->sends + (size_t)i * companion->message_bytes;
+	const struct plx_san_range *ring = &next->ring;
+	WSABUF buffer = {.len = next->head_bytes + next->bytes, .buf = (char *)at};
+	DWORD bytes;
+	int error = 0;
+
+	memcpy(at, next->head, next->head_bytes);
+	at += next->head_bytes;
+	memcpy(at, companion->rings.out + ring->at, ring->first);
+	memcpy(at + ring->first, companion->rings.out, ring->bytes - ring->first);
+	companion->send[i] = (WSAOVERLAPPED){.hEvent = POLLED};
+	companion->call->lpWSPSend(companion->s, &buffer, 1, &bytes, 0, &companion->send[i], NULL,
+				   NULL, &error);
+	if (error != WSA_IO_PENDING)
+		fail(companion, error);
+}
+
+static HANDLE
+local(struct san_companion *companion, HANDLE *handle, void *memory, uint64_t bytes, DWORD flags)
+{
+	int error = 0;
+
+	if (*handle == NULL)
+		*handle = companion->extension.register_memory(companion->s, memory, (DWORD)bytes,
+							       flags, &error);
+	if (*handle == NULL)
+		fail(companion, error);
+	return *handle;
+}
+
+static void
+read_offered(struct san_companion *companion, struct plx_san_next *next)
+{
+	const struct plx_san_range *ring = &next->ring;
+	HANDLE handle = local(companion, &companion->ring_handle, companion->rings.in,
+			      companion->stream.config.in_bytes, MEM_WRITE);
+	WSABUFEX buffer[2] = {
+		{ring->first, (char *)companion->rings.in + ring->at, handle},
+		{ring->bytes - ring->first, (char *)companion->rings.in, handle},
+	};
+	DWORD bytes, n = buffer[1].len > 0 ? 2 : 1;
+	int error = 0;
+
+	if (handle == NULL)
+		return;
+	companion->read = (WSAOVERLAPPED){.hEvent = POLLED};
+	companion->extension.read(companion->s, buffer, n, next->descriptor.bytes,
+				  next->descriptor.length, (DWORD)next->offset, &bytes, 0,
+				  &companion->read, NULL, NULL, &error);
+	companion->reading = error == WSA_IO_PENDING;
+	if (!companion->reading)
+		fail(companion, error);
+}
+
+static void
+write_large(struct san_companion *companion, struct plx_san_next *next)
+{
+	HANDLE handle = local(companion, &companion->large_handle, companion->large,
+			      companion->large_bytes, MEM_READ);
+	WSABUFEX buffer = {next->bytes, (char *)companion->large + next->offset, handle};
+	DWORD bytes;
+	int error = 0;
+
+	if (handle == NULL)
+		return;
+	companion->write = (WSAOVERLAPPED){.hEvent = POLLED};
+	companion->extension.write(companion->s, &buffer, 1, next->descriptor.bytes,
+				   next->descriptor.length, 0, &bytes, 0, &companion->write, NULL,
+				   NULL, &error);
+	companion->writing = error == WSA_IO_PENDING;
+	if (!companion->writing)
+		fail(companion, error);
+}
+
+static void
+expose_ring(struct san_companion *companion, const struct plx_san_next *next)
+{
+	int error = expose(companion, &companion->exposed, companion->rings.in + next->ring.at,
+			   next->ring.bytes, MEM_WRITE);
+
+	if (error != 0)
+		fail(companion, error);
+	else
+		plx_san_on_exposed(&companion->stream, &companion->exposed.descriptor);
+}
+
+static void
+give(struct san_companion *companion)
+{
+	int error = 0;
+
+	if (companion->call->lpWSPDuplicateSocket(companion->s, companion->next_process,
+						  &companion->info, &error) != 0)
+		fail(companion, error);
+	else
+		companion->given = true;
+}
+
+static void
+take_step(struct san_companion *companion, struct plx_san_next *next)
+{
+	switch (next->what) {
+	case PLX_SAN_DO_SEND:
+		send_message(companion, next);
+		break;
+	case PLX_SAN_DO_READ:
+		read_offered(companion, next);
+		break;
+	case PLX_SAN_DO_WRITE:
+		write_large(companion, next);
+		break;
+	case PLX_SAN_DO_EXPOSE:
+		expose_ring(companion, next);
+		break;
+	case PLX_SAN_DO_CONCEAL:
+		conceal(companion, &companion->exposed);
+		break;
+	case PLX_SAN_DO_OFFER_AGAIN:
+		offer_again(companion, next);
+		break;
+	case PLX_SAN_DO_END_LARGE:
+		end_large(companion);
+		break;
+	case PLX_SAN_DO_RELEASE_SENDS:
+		deregister(companion, &companion->sends_handle);
+		break;
+	case PLX_SAN_DO_RELEASE_RDMA:
+		conceal(companion, &companion->offered);
+		conceal(companion, &companion->exposed);
+		break;
+	case PLX_SAN_DO_GIVE:
+		give(companion);
+		break;
+	case PLX_SAN_DO_NOTHING:
+	case PLX_SAN_DO_COUNT:
+		break;
+	}
+}
+
+/* ---- completions ---- */
+
+/* Returns: true: it is complete, and well; false also when it ended the stream */
+static bool
+is_complete(struct san_companion *companion, WSAOVERLAPPED *overlapped, DWORD *bytes)
+{
+	DWORD flags;
+	int error = 0;
+
+	if (companion->call->lpWSPGetOverlappedResult(companion->s, overlapped, bytes, FALSE,
+						      &flags, &error))
+		return true;
+	if (error != WSA_IO_INCOMPLETE)
+		fail(companion, error);
+	return false;
+}
+
+static bool
+run_receives(struct san_companion *companion)
+{
+	uint32_t i = companion->next_receive;
+	const uint8_t *message = companion->receives + (size_t)i * companion->message_bytes;
+	DWORD bytes;
+
+	if (!is_complete(companion, &companion->receive[i], &bytes))
+		return false;
+	plx_san_on_message(&companion->stream, &companion->rings, message, bytes);
+	companion->next_receive = (i + 1) % companion->receive_count;
+	return post_receive(companion, i);
+}
+
+static bool
+run_sends(struct san_companion *companion)
+{
+	DWORD bytes;
+
+	if (companion->stream.out.sends == 0 ||
+	    !is_complete(companion, &companion->send[companion->next_send], &bytes))
+		return false;
+	companion->next_send = (companion->next_send + 1) % companion->stream.config.sends;
+	plx_san_on_sent(&companion->stream, 1);
+	return true;
+}
+
+static bool
+run_rdma(struct san_companion *companion)
+{
+	DWORD bytes;
+
+	if (companion->reading && is_complete(companion, &companion->read, &bytes)) {
+		companion->reading = false;
+		plx_san_on_read(&companion->stream);
+		return true;
+	}
+	if (companion->writing && is_complete(companion, &companion->write, &bytes)) {
+		companion->writing = false;
+		plx_san_on_written(&companion->stream);
+		return true;
+	}
+	return false;
+}
+
+static bool
+run_steps(struct san_companion *companion, uint64_t now)
+{
+	struct plx_san_next next;
+
+	plx_san_next(&companion->stream, now, &next);
+	take_step(companion, &next);
+	return next.what != PLX_SAN_DO_NOTHING;
+}
+
+void
+san_companion_run(struct san_companion *companion, uint64_t now)
+{
+	bool moved = true;
+
+	plx_san_on_time(&companion->stream, now);
+	while (moved && !companion->given && companion->stream.end == PLX_SAN_END_NOT) {
+		moved = run_receives(companion);
+		moved |= run_sends(companion);
+		moved |= run_rdma(companion);
+		moved |= run_steps(companion, now);
+	}
+}
+
+/* ---- from process to process ---- */
+
+void
+san_companion_give(struct san_companion *companion, DWORD process)
+{
+	companion->next_process = process;
+	plx_san_suspend(&companion->stream);
+}
+
+int
+san_companion_take(struct san_companion *companion, const WSPPROC_TABLE *call,
+		   WSAPROTOCOL_INFOW *info, const struct plx_san_stream *stream,
+		   const struct plx_san_rings *rings, void *memory)
+{
+	int error = 0;
+	SOCKET s;
+
+	if (!plx_san_can_take(stream) || plx_san_receives(&stream->config) > SAN_RECEIVES_MAX)
+		return WSAEINVAL;
+	s = call->lpWSPSocket(info->iAddressFamily, info->iSocketType, info->iProtocol, info, 0,
+			      WSA_FLAG_OVERLAPPED, &error);
+	if (s == INVALID_SOCKET)
+		return error;
+	init(companion, call, s, &stream->config, rings, memory);
+	companion->stream = *stream;
+	error = look_up_all(companion);
+	if (error == 0)
+		error = post_all(companion);
+	if (error == 0)
+		plx_san_resume(&companion->stream);
+	return error;
+}
+
+void
+san_companion_close(struct san_companion *companion)
+{
+	int error;
+
+	companion->call->lpWSPCloseSocket(companion->s, &error);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The SAN socket behind a connected socket, in the process that controls it: what its stream wants
+ * (plx_san_stream.h) becomes calls of a provider (san_provider.h), and their completions go back.
+ * It polls: no upcall says that something is complete. Start with san_companion_open().
+ *
+ * Threads: one at a time
+ */
+#ifndef PLX_SANSW_COMPANION_H
+#define PLX_SANSW_COMPANION_H
+
+#include <san_provider.h>
+
+#include "plx_san_stream.h"
+
+enum {
+	SAN_RECEIVES_MAX = 64, /* posted: plx_san_receives() */
+};
+
+/* The extensions of a provider, looked up once for a socket. */
+struct san_extensions {
+	LPFN_WSPREGISTERMEMORY register_memory;
+	LPFN_WSPDEREGISTERMEMORY deregister_memory;
+	LPFN_WSPREGISTERRDMAMEMORY register_rdma;
+	LPFN_WSPDEREGISTERRDMAMEMORY deregister_rdma;
+	LPFN_WSPRDMAWRITE write;
+	LPFN_WSPRDMAREAD read; /* NULL: it has none */
+};
+
+/* RDMA memory that the peer can name. */
+struct san_rdma {
+	bool registered;
+	struct plx_san_descriptor descriptor;
+};
+
+struct san_companion {
+	const WSPPROC_TABLE *call;
+	struct san_extensions extension;
+	SOCKET s;
+	int error; /* of the call that ended the stream; 0: none did */
+	struct plx_san_stream stream;
+	struct plx_san_rings rings;
+
+	uint8_t *receives, *sends; /* of message_bytes each */
+	uint32_t message_bytes, receive_count;
+	HANDLE receives_handle, sends_handle; /* of all of them; NULL: not registered */
+	WSAOVERLAPPED receive[SAN_RECEIVES_MAX];
+	WSAOVERLAPPED send[PLX_SAN_SENDS_MAX];
+	uint32_t next_receive, next_send; /* the oldest */
+	HANDLE ring_handle;               /* READs' destination */
+	WSAOVERLAPPED read, write;
+	bool reading, writing;
+
+	uint8_t *large; /* the program's large transfer; NULL: none */
+	uint64_t large_bytes;
+	HANDLE large_handle;     /* WRITEs' source */
+	struct san_rdma offered; /* ... for the peer's READs */
+	struct san_rdma exposed; /* of the ring, for its WRITEs */
+
+	DWORD next_process; /* who is to have it */
+	bool given;
+	WSAPROTOCOL_INFOW info; /* what that process needs; valid when given */
+};
+
+/** [bytes] of memory for messages that a companion of this configuration needs. */
+size_t san_companion_bytes(const struct plx_san_config *config);
+
+/**
+ * The socket has connected: register memory, and post receives. The stream begins.
+ * @param s       of the provider
+ * @param config  `reads` is set as the provider is
+ * @param memory  [san_companion_bytes()] for messages
+ * Returns: 0, or an error of Winsock, WSAEINVAL for the configuration among them
+ */
+int san_companion_open(struct san_companion *companion, const WSPPROC_TABLE *call, SOCKET s,
+		       const struct plx_san_config *config, const struct plx_san_rings *rings,
+		       void *memory);
+
+/** Do all that can be done now. */
+void san_companion_run(struct san_companion *companion, uint64_t now);
+
+/**
+ * Send memory of the program without copying it, behind what was written.
+ * @param bytes must stay until companion->large is NULL
+ * Returns: 0; WSAEWOULDBLOCK (plx_san_offer() says no), WSAENOBUFS and other errors of registering
+ */
+int san_companion_offer(struct san_companion *companion, void *memory, uint64_t bytes);
+
+/** Give the socket to another process, once all in progress has ended: companion->given. */
+void san_companion_give(struct san_companion *companion, DWORD process);
+
+/**
+ * Take over what another process has given away.
+ * @param stream its stream: plx_san_can_take()
+ * @param info   what its provider said
+ * @param memory as san_companion_open()
+ * Returns: 0, or an error
+ */
+int san_companion_take(struct san_companion *companion, const WSPPROC_TABLE *call,
+		       WSAPROTOCOL_INFOW *info, const struct plx_san_stream *stream,
+		       const struct plx_san_rings *rings, void *memory);
+
+/** Close the socket of this process. */
+void san_companion_close(struct san_companion *companion);
+
+#endif
