@@ -184,7 +184,10 @@ program(struct world *w, uint8_t what)
 		plx_san_offer(&w->stream, n, plx_san_offers_reads(&w->stream) ? &somewhere : NULL);
 		break;
 	case 4:
-		plx_san_suspend(&w->stream);
+		if (n & 2)
+			plx_san_suspend(&w->stream);
+		else
+			plx_san_pass(&w->stream);
 		break;
 	case 5:
 		plx_san_shut(&w->stream);

@@ -12,12 +12,21 @@ plx_san_suspend(struct plx_san_stream *stream)
 }
 
 void
+plx_san_pass(struct plx_san_stream *stream)
+{
+	if (stream->mine != PLX_SAN_MINE_KEPT)
+		return;
+	stream->mine = PLX_SAN_MINE_WANTED;
+	stream->silent = true;
+	stream->sends_released = false;
+}
+
+void
 plx_san_resume(struct plx_san_stream *stream)
 {
-	if (stream->mine == PLX_SAN_MINE_WANTED)
-		stream->mine = PLX_SAN_MINE_KEPT;
-	if (stream->mine != PLX_SAN_MINE_GIVEN)
+	if (stream->mine != PLX_SAN_MINE_WANTED && stream->mine != PLX_SAN_MINE_GIVEN)
 		return;
+	stream->resume |= stream->mine == PLX_SAN_MINE_GIVEN && !stream->silent;
 	stream->mine = PLX_SAN_MINE_KEPT;
-	stream->resume = true;
+	stream->silent = false;
 }

@@ -110,14 +110,44 @@ next_suspend(struct plx_san_stream *stream, uint64_t now, struct plx_san_next *n
 	struct plx_san_message m = {.kind = PLX_SAN_SUSPEND};
 	struct plx_san_in *in = &stream->in;
 
-	if (stream->mine != PLX_SAN_MINE_WANTED || stream->theirs != PLX_SAN_THEIRS_KEPT ||
-	    stream->resume || stream_has_large(stream) || !stream_is_quiet(stream))
+	if (stream->mine != PLX_SAN_MINE_WANTED || stream->silent ||
+	    stream->theirs != PLX_SAN_THEIRS_KEPT || stream->resume || stream_has_large(stream) ||
+	    !stream_is_quiet(stream))
 		return false;
 	m.suspend.read = stream_forget_offer(in);
 	stream->mine = PLX_SAN_MINE_ASKED;
 	stream->sends_released = stream->rdma_released = false;
 	stream_arm(stream, now);
 	return send(stream, next, &m, 0);
+}
+
+static bool
+next_release_sends(struct plx_san_stream *stream, struct plx_san_next *next)
+{
+	if (stream->sends_released)
+		return false;
+	stream->sends_released = true;
+	next->what = PLX_SAN_DO_RELEASE_SENDS;
+	return true;
+}
+
+static bool
+give(struct plx_san_stream *stream, struct plx_san_next *next)
+{
+	stream->mine = PLX_SAN_MINE_GIVEN;
+	next->what = PLX_SAN_DO_GIVE;
+	return true;
+}
+
+/* It passes to another process with the connection: the other end has to do nothing. */
+static bool
+next_pass(struct plx_san_stream *stream, struct plx_san_next *next)
+{
+	if (stream->mine != PLX_SAN_MINE_WANTED || !stream->silent || stream->resume ||
+	    stream->theirs == PLX_SAN_THEIRS_ASKED || stream_has_large(stream) ||
+	    !stream_is_quiet(stream))
+		return false;
+	return next_release_sends(stream, next) || give(stream, next);
 }
 
 /* If both ends give themselves away at once, the one that connected goes first. */
@@ -136,20 +166,13 @@ next_give(struct plx_san_stream *stream, struct plx_san_next *next)
 
 	if (!asked || (stream->out.sends > 0 && !PLX_MUTANT(SAN_SENDS_UNDER_WAY)))
 		return false;
-	if (!stream->sends_released) {
-		stream->sends_released = true;
-		next->what = PLX_SAN_DO_RELEASE_SENDS;
+	if (next_release_sends(stream, next))
 		return true;
-	}
 	if (stream->mine != PLX_SAN_MINE_GRANTED)
 		return false;
 	if (next_release_rdma(stream, next))
 		return true;
-	if (!may_give(stream))
-		return false;
-	stream->mine = PLX_SAN_MINE_GIVEN;
-	next->what = PLX_SAN_DO_GIVE;
-	return true;
+	return may_give(stream) && give(stream, next);
 }
 
 static bool
@@ -355,7 +378,8 @@ plx_san_next(struct plx_san_stream *stream, uint64_t now, struct plx_san_next *n
 	if (!has_send(stream) || next_hello(stream, next) || !plx_san_is_open(stream))
 		return;
 	if (next_resume(stream, next) || next_answer(stream, now, next) ||
-	    next_suspend(stream, now, next) || next_give(stream, next) || is_suspended(stream))
+	    next_suspend(stream, now, next) || next_pass(stream, next) || next_give(stream, next) ||
+	    is_suspended(stream))
 		return;
 	(void)(next_written(stream, next) || next_fetch_message(stream, next) ||
 	       next_write(stream, next) || next_fetch(stream, next) ||

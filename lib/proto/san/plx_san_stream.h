@@ -153,6 +153,7 @@ struct plx_san_stream {
 	uint8_t mine;   /* enum plx_san_mine */
 	uint8_t theirs; /* enum plx_san_theirs */
 	bool resume;    /* RESUME is to be sent */
+	bool silent;    /* given away without the other end's help */
 	bool sends_released, rdma_released;
 	uint32_t epoch;
 	uint64_t deadline; /* of a suspension; PLX_NEVER: none */
@@ -283,6 +284,10 @@ uint64_t plx_san_timer(const struct plx_san_stream *stream);
  * the rings stay there. */
 void plx_san_suspend(struct plx_san_stream *stream);
 
+/** The same where the connection stays as it is and only its owner changes: the other end is not
+ * told. What arrives meanwhile finds no receive and waits; what it offers stays offered. */
+void plx_san_pass(struct plx_san_stream *stream);
+
 /** This process has a copy of what another one has given away (plx_san_can_take()), or takes back
  * what it did not; its receives are posted. */
 void plx_san_resume(struct plx_san_stream *stream);
@@ -306,7 +311,8 @@ enum plx_san_do {
 	PLX_SAN_DO_END_LARGE,   /* the large transfer is over: the program's call ends */
 	PLX_SAN_DO_RELEASE_SENDS, /* deregister the memory of sends */
 	PLX_SAN_DO_RELEASE_RDMA,  /* deregister all that the other end can READ or WRITE */
-	PLX_SAN_DO_GIVE,          /* only receives are pending on both ends: give it away */
+	PLX_SAN_DO_GIVE, /* only receives are pending, on both ends unless it passes: give it away
+			  */
 	PLX_SAN_DO_COUNT,
 };
 

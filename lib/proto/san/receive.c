@@ -7,13 +7,14 @@
 
 /* ---- judging ---- */
 
-/* ... that it knows of. */
+/* Has the other end a credit that it knows of? */
 static bool
 has_credit(const struct plx_san_in *in)
 {
 	return in->told != in->messages;
 }
 
+/* In a suspension it sends SUSPENDED and RESUME alone. */
 static bool
 is_silenced(const struct plx_san_stream *stream)
 {
@@ -25,8 +26,7 @@ static bool
 fits_data(const struct plx_san_stream *stream, const struct plx_san_message *m)
 {
 	(void)m;
-	return !stream->in.fin && stream->in.fetch == PLX_SAN_FETCH_NONE &&
-	       stream->mine != PLX_SAN_MINE_GRANTED && stream->theirs == PLX_SAN_THEIRS_KEPT;
+	return !stream->in.fin && stream->in.fetch == PLX_SAN_FETCH_NONE && !is_silenced(stream);
 }
 
 static bool

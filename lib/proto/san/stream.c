@@ -85,10 +85,11 @@ flags_are_valid(const struct plx_san_stream *stream)
 {
 #define FLAG(member) offsetof(struct plx_san_stream, member)
 	static const uint16_t flags[] = {
-		FLAG(config.connects), FLAG(config.reads), FLAG(resume),     FLAG(sends_released),
-		FLAG(rdma_released),   FLAG(in.hello),     FLAG(in.fin),     FLAG(in.urgent),
-		FLAG(in.marked),       FLAG(in.by_write),  FLAG(in.conceal), FLAG(out.hello),
-		FLAG(out.fin_wanted),  FLAG(out.fin),      FLAG(out.urgent), FLAG(out.by_write),
+		FLAG(config.connects), FLAG(config.reads),   FLAG(resume),      FLAG(silent),
+		FLAG(sends_released),  FLAG(rdma_released),  FLAG(in.hello),    FLAG(in.fin),
+		FLAG(in.urgent),       FLAG(in.marked),      FLAG(in.by_write), FLAG(in.conceal),
+		FLAG(out.hello),       FLAG(out.fin_wanted), FLAG(out.fin),     FLAG(out.urgent),
+		FLAG(out.by_write),
 	};
 #undef FLAG
 	const uint8_t *bytes = (const uint8_t *)stream;
@@ -118,7 +119,8 @@ plx_san_can_take(const struct plx_san_stream *stream)
 	       out->payload_bytes >= PLX_SAN_PAYLOAD_MIN && stream->mine == PLX_SAN_MINE_GIVEN &&
 	       stream->theirs != PLX_SAN_THEIRS_ASKED && !stream->resume &&
 	       stream_is_quiet(stream) && !stream_has_large(stream) && in->moving == 0 &&
-	       (in->fetch == PLX_SAN_FETCH_NONE || (in->by_write && in->rest > 0));
+	       (in->fetch == PLX_SAN_FETCH_NONE ||
+		(in->rest > 0 && (in->by_write || stream->silent)));
 }
 
 void

@@ -42,12 +42,13 @@ struct end {
 	bool registered, exposed;        /* the large transfer; a part of the ring */
 	uint64_t registered_from;        /* position of its first byte */
 	struct plx_san_range exposed_range;
-	uint64_t large_from;             /* position of the first byte of the large transfer */
-	uint64_t large_read;             /* bytes of large transfers that have arrived */
-	uint64_t written, read_bytes;    /* positions of the program */
-	uint32_t gives, conceals, ended; /* large transfers */
-	uint8_t urgent;                  /* the last one written: numbers from 1 on */
-	uint64_t urgent_at[256];         /* where each was, in the bytes of the ring */
+	uint64_t large_from;          /* position of the first byte of the large transfer */
+	uint64_t large_read;          /* bytes of large transfers that have arrived */
+	uint64_t written, read_bytes; /* positions of the program */
+	uint32_t gives, passes;       /* with the other end's help, and without */
+	uint32_t conceals, ended;     /* large transfers */
+	uint8_t urgent;               /* the last one written: numbers from 1 on */
+	uint64_t urgent_at[256];      /* where each was, in the bytes of the ring */
 };
 
 struct ends {

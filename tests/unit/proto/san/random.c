@@ -60,8 +60,10 @@ call(struct ends *ends, struct plx_prng *prng)
 			ends_offer(ends, i, 8 * n);
 		break;
 	case 6:
-		if (plx_prng_chance(prng, 300000))
+		if (plx_prng_chance(prng, 200000))
 			plx_san_suspend(stream);
+		else if (plx_prng_chance(prng, 200000))
+			plx_san_pass(stream);
 		break;
 	case 7:
 		if (stream->mine == PLX_SAN_MINE_GIVEN)
@@ -124,7 +126,7 @@ one_schedule(uint64_t seed)
 	ends_drain(&ends);
 	check_end(&ends, 0);
 	check_end(&ends, 1);
-	return ends.end[0].gives + ends.end[1].gives;
+	return ends.end[0].gives + ends.end[1].gives + ends.end[0].passes + ends.end[1].passes;
 }
 
 static uint64_t

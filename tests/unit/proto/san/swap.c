@@ -234,6 +234,78 @@ fin_and_mark_travel_along(void **state)
 	assert_true(plx_san_is_at_end(stream(0)));
 }
 
+/* ---- without the other end ---- */
+
+static void
+it_passes_without_a_message(void **state)
+{
+	(void)state;
+	begin();
+	ends_write(&ends, 0, 10);
+	assert_sends(0, PLX_SAN_DATA);
+	plx_san_pass(stream(0));
+	assert_int_equal(ends_step(&ends, 0), PLX_SAN_DO_NOTHING);
+	assert_true(ends_complete_send(&ends, 0));
+	assert_int_equal(ends_step(&ends, 0), PLX_SAN_DO_RELEASE_SENDS);
+	assert_int_equal(ends_step(&ends, 0), PLX_SAN_DO_GIVE);
+	/* The other end goes on, and its messages wait. */
+	ends_write(&ends, 1, 20);
+	ends_settle(&ends);
+	assert_int_equal(stream(1)->theirs, PLX_SAN_THEIRS_KEPT);
+	ends_take(&ends, 0);
+	ends_drain(&ends);
+	assert_int_equal(ends.end[0].read_bytes, 20);
+	assert_int_equal(ends.end[1].read_bytes, 10);
+	assert_int_equal(stream(1)->epoch, 0);
+	assert_int_equal(ends.end[0].passes, 1);
+}
+
+/* What the other end offers stays offered: it is READ on by the next process. */
+static void
+an_offer_stays_when_it_passes(void **state)
+{
+	uint32_t passes = 0;
+
+	(void)state;
+	begin();
+	assert_true(ends_offer(&ends, 1, 5000));
+	ends_settle(&ends);
+	while (ends.end[0].read_bytes < 5000) {
+		plx_san_pass(stream(0));
+		ends_settle(&ends);
+		ends_take(&ends, 0);
+		assert_true(ends_read(&ends, 0, 300) > 0);
+		ends_settle(&ends);
+		passes++;
+	}
+	ends_settle(&ends);
+	assert_int_equal(ends.end[1].ended, 1);
+	assert_int_equal(ends.end[0].passes, passes);
+	assert_true(passes > 5000 / 300);
+}
+
+/* A process that passes it answers a SUSPEND before, and the next one waits for RESUME. */
+static void
+it_passes_while_the_other_end_is_away(void **state)
+{
+	(void)state;
+	begin();
+	plx_san_suspend(stream(1));
+	assert_sends(1, PLX_SAN_SUSPEND);
+	assert_true(ends_deliver(&ends, 0));
+	plx_san_pass(stream(0));
+	ends_settle(&ends);
+	assert_int_equal(stream(0)->mine, PLX_SAN_MINE_GIVEN);
+	assert_int_equal(stream(0)->theirs, PLX_SAN_THEIRS_ANSWERED);
+	assert_int_equal(stream(1)->mine, PLX_SAN_MINE_GIVEN);
+	ends_take(&ends, 0);
+	assert_int_equal(ends_write(&ends, 0, 10), 10);
+	assert_int_equal(ends_step(&ends, 0), PLX_SAN_DO_NOTHING);
+	ends_drain(&ends);
+	assert_int_equal(ends.end[1].read_bytes, 10);
+	assert_int_equal(stream(0)->epoch, 1);
+}
+
 /* ---- both at once ---- */
 
 /* S16: the end that connected goes first. */
@@ -361,6 +433,9 @@ main(void)
 		cmocka_unit_test(the_other_end_can_write_meanwhile),
 		cmocka_unit_test(it_needs_no_credit),
 		cmocka_unit_test(fin_and_mark_travel_along),
+		cmocka_unit_test(it_passes_without_a_message),
+		cmocka_unit_test(an_offer_stays_when_it_passes),
+		cmocka_unit_test(it_passes_while_the_other_end_is_away),
 		cmocka_unit_test(both_ends_at_once),
 		cmocka_unit_test(a_thousand_crossings_under_load),
 		cmocka_unit_test(a_suspension_ends_in_time),
