@@ -51,17 +51,22 @@ on_rx(uint16_t port_id, uint16_t queue, struct rte_mbuf *packets[], uint16_t n, 
 	return faults_on_burst(faults, packets, n, room);
 }
 
+static void
+empty_ring(struct rte_ring *ring)
+{
+	void *packet;
+
+	for (int i = 0; i < PLX_NET_WIRE_RING && rte_ring_dequeue(ring, &packet) == 0; i++)
+		rte_pktmbuf_free(packet);
+}
+
 /* Free at most the number at the beginning, because the other end may go on sending. */
 static void
 drop_undelivered(struct link *link, uint32_t end)
 {
-	void *packet;
-
 	for (uint32_t q = 0; q < link->queues; q++)
-		for (int i = 0; link->ring[end][q] != NULL && i < PLX_NET_WIRE_RING &&
-				rte_ring_dequeue(link->ring[end][q], &packet) == 0;
-		     i++)
-			rte_pktmbuf_free(packet);
+		if (link->ring[end][q] != NULL)
+			empty_ring(link->ring[end][q]);
 }
 
 /* Detaching the last end frees the rings, too. */

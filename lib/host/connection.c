@@ -175,6 +175,30 @@ host_listener_destroy(struct host_seat *seat, struct host_object *object)
 
 /* ---- connectors ---- */
 
+enum plx_status
+host_connector_enter(struct host_seat *seat, struct host_connector **out, struct plx_why *why)
+{
+	struct host_connector *connector = calloc(1, sizeof(*connector));
+	enum plx_status status;
+
+	if (connector == NULL)
+		return PLX_NO_MEMORY;
+	status = host_enter(seat, &connector->object, HOST_CONNECTOR, why);
+	if (status != PLX_OK) {
+		free(connector);
+		return status;
+	}
+	*out = connector;
+	return PLX_OK;
+}
+
+void
+host_connector_leave(struct host_seat *seat, struct host_connector *connector)
+{
+	host_leave(seat, &connector->object);
+	free(connector);
+}
+
 HOST_FN(host_connector_create)
 {
 	const struct plx_ipc_connector_create *request = arg;
@@ -183,21 +207,14 @@ HOST_FN(host_connector_create)
 	struct host_connector *connector;
 	enum plx_status status;
 
-	(void)why;
 	if (channel == NULL)
 		return PLX_NO_KEY;
-	connector = calloc(1, sizeof(*connector));
-	if (connector == NULL)
-		return PLX_NO_MEMORY;
-	status = host_enter(seat, &connector->object, HOST_CONNECTOR, why);
-	if (status == PLX_OK) {
-		status =
-			plx_connector_back_create(channel->back, request->cookie, &connector->back);
-		if (status != PLX_OK)
-			host_leave(seat, &connector->object);
-	}
+	status = host_connector_enter(seat, &connector, why);
+	if (status != PLX_OK)
+		return status;
+	status = plx_connector_back_create(channel->back, request->cookie, &connector->back);
 	if (status != PLX_OK) {
-		free(connector);
+		host_connector_leave(seat, connector);
 		return status;
 	}
 	seat->adapter->count.connectors++;
@@ -214,8 +231,7 @@ host_connector_destroy(struct host_seat *seat, struct host_object *object)
 	if (status != PLX_OK)
 		return status;
 	seat->adapter->count.connectors--;
-	host_leave(seat, object);
-	free(connector);
+	host_connector_leave(seat, connector);
 	return PLX_OK;
 }
 

@@ -362,24 +362,6 @@ import_connector(struct host_seat *seat, struct export *export, struct host_conn
 	imported->connector.v = connector->object.number;
 }
 
-/* A connector's place, before anything moves. */
-static enum plx_status
-make_connector(struct host_seat *seat, struct host_connector **out, struct plx_why *why)
-{
-	struct host_connector *connector = calloc(1, sizeof(*connector));
-	enum plx_status status;
-
-	if (connector == NULL)
-		return PLX_NO_MEMORY;
-	status = host_enter(seat, &connector->object, HOST_CONNECTOR, why);
-	if (status != PLX_OK) {
-		free(connector);
-		return status;
-	}
-	*out = connector;
-	return PLX_OK;
-}
-
 HOST_FN(host_qp_import)
 {
 	const struct plx_ipc_qp_import *request = arg;
@@ -400,14 +382,12 @@ HOST_FN(host_qp_import)
 	}
 	status = check_import(export, request, channel, why);
 	if (status == PLX_OK && channel != NULL)
-		status = make_connector(seat, &connector, why);
+		status = host_connector_enter(seat, &connector, why); /* before anything moves */
 	if (status == PLX_OK)
 		status = import(seat, export, request, &qp, why);
 	if (status != PLX_OK) {
-		if (connector != NULL) {
-			host_leave(seat, &connector->object);
-			free(connector);
-		}
+		if (connector != NULL)
+			host_connector_leave(seat, connector);
 		if (status == PLX_STATE)
 			end_export(export);
 		else

@@ -286,6 +286,10 @@ HOST_FN(host_qp_import);
 HOST_FN(host_ah_create);
 
 /* connection.c */
+/* A connector's place, without its part of the engine. */
+enum plx_status host_connector_enter(struct host_seat *seat, struct host_connector **out,
+				     struct plx_why *why) PLX_MUST_CHECK;
+void host_connector_leave(struct host_seat *seat, struct host_connector *connector);
 HOST_FN(host_channel_create);
 HOST_FN(host_channel_refuse);
 HOST_FN(host_listen);
