@@ -8,6 +8,7 @@ from tree import Finding, code_only, comments, line_of
 SPEC_MAP = 'docs/spec-map.md'
 BUGS = 'docs/bugs.md'
 THREATS = 'docs/threats.md'
+SOCKETS = 'docs/sockets.md'
 TAG = re.compile(r'^(@\w+|[A-Z]\w*:)')
 
 DOC = '/**\n * Does it.\n *\n * Tests: {}\n */\n'
@@ -180,21 +181,23 @@ def bugs_have_tests(tree):
 
 
 @rule('docs', bad=[{THREATS: THREAT.format('`lies_are_refused`')}, {THREATS: THREAT.format('')},
-                   {THREATS: THREAT.format('`tests/system/x`')}, {THREATS: 'no table\n'}],
+                   {THREATS: THREAT.format('`tests/system/x`')}, {THREATS: 'no table\n'},
+                   {SOCKETS: THREAT.format('`lies_are_refused`')}, {SOCKETS: 'no table\n'}],
       good=[{THREATS: THREAT.format('`lies`, `tests/a.c`'),
              'tests/a.c': 'static void\nlies(void **state)\n'}])
-def threats_have_tests(tree):
-    """Each row of docs/threats.md names tests that exist."""
-    if THREATS in tree.texts and not list(rows(tree.texts[THREATS])):
-        yield Finding(THREATS, 1, 'no table')
+def rows_name_tests(tree):
+    """Each row of docs/threats.md and docs/sockets.md names tests that exist."""
     names = test_names(tree)
-    for number, cells in rows(tree.texts.get(THREATS, '')):
-        if len(cells) != 2 or not quoted(cells[1]):
-            yield Finding(THREATS, number, 'not "what it tries | `test`"')
-            continue
-        for name in quoted(cells[1]):
-            if not (tree.exists(name) if '/' in name else name in names):
-                yield Finding(THREATS, number, f'no test is named {name}')
+    for page in (THREATS, SOCKETS):
+        if page in tree.texts and not list(rows(tree.texts[page])):
+            yield Finding(page, 1, 'no table')
+        for number, cells in rows(tree.texts.get(page, '')):
+            if len(cells) != 2 or not quoted(cells[1]):
+                yield Finding(page, number, 'not "what it is | `test`"')
+                continue
+            for name in quoted(cells[1]):
+                if not (tree.exists(name) if '/' in name else name in names):
+                    yield Finding(page, number, f'no test is named {name}')
 
 
 @rule('docs', bad=[{'README.md': '[a](docs/gone.md)\n'}, {'docs/a.md': '[a](../lib/x)\n'},
