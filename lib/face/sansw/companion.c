@@ -150,8 +150,6 @@ expose(struct san_companion *companion, struct san_rdma *rdma, void *memory, uin
 	DWORD length = PLX_SAN_DESCRIPTOR_MAX;
 	int error = 0;
 
-	if (bytes > UINT32_MAX)
-		return WSAEMSGSIZE;
 	if (companion->extension.register_rdma(companion->s, memory, (DWORD)bytes, flags,
 					       rdma->descriptor.bytes, &length, &error) != 0)
 		return error;
@@ -194,6 +192,8 @@ san_companion_offer(struct san_companion *companion, void *memory, uint64_t byte
 
 	if (companion->large != NULL)
 		return WSAEWOULDBLOCK;
+	if (bytes > UINT32_MAX) /* what the provider's calls can name */
+		return WSAEMSGSIZE;
 	if (reads)
 		error = expose(companion, &companion->offered, memory, bytes, MEM_READ);
 	if (error != 0)
@@ -462,6 +462,14 @@ san_companion_run(struct san_companion *companion, uint64_t now)
 	}
 }
 
+void
+san_companion_close(struct san_companion *companion)
+{
+	int error;
+
+	companion->call->lpWSPCloseSocket(companion->s, &error);
+}
+
 /* ---- from process to process ---- */
 
 void
@@ -488,17 +496,13 @@ san_companion_take(struct san_companion *companion, const WSPPROC_TABLE *call,
 	init(companion, call, s, &stream->config, rings, memory);
 	companion->stream = *stream;
 	error = look_up_all(companion);
+	if (error == 0 && stream->config.reads && companion->extension.read == NULL)
+		error = WSAEINVAL;
 	if (error == 0)
 		error = post_all(companion);
 	if (error == 0)
 		plx_san_resume(&companion->stream);
+	else
+		san_companion_close(companion);
 	return error;
-}
-
-void
-san_companion_close(struct san_companion *companion)
-{
-	int error;
-
-	companion->call->lpWSPCloseSocket(companion->s, &error);
 }

@@ -70,7 +70,8 @@ size_t san_companion_bytes(const struct plx_san_config *config);
  * @param s       of the provider
  * @param config  `reads` is set as the provider is
  * @param memory  [san_companion_bytes()] for messages
- * Returns: 0, or an error of Winsock, WSAEINVAL for the configuration among them
+ * Returns: 0, or an error of Winsock, WSAEINVAL for the configuration among them; then the socket
+ * is to be closed
  */
 int san_companion_open(struct san_companion *companion, const WSPPROC_TABLE *call, SOCKET s,
 		       const struct plx_san_config *config, const struct plx_san_rings *rings,
@@ -82,7 +83,8 @@ void san_companion_run(struct san_companion *companion, uint64_t now);
 /**
  * Send memory of the program without copying it, behind what was written.
  * @param bytes must stay until companion->large is NULL
- * Returns: 0; WSAEWOULDBLOCK (plx_san_offer() says no), WSAENOBUFS and other errors of registering
+ * Returns: 0; WSAEWOULDBLOCK (plx_san_offer() says no), WSAEMSGSIZE (above 2^32 - 1), WSAENOBUFS
+ * and other errors of registering
  */
 int san_companion_offer(struct san_companion *companion, void *memory, uint64_t bytes);
 
@@ -94,7 +96,7 @@ void san_companion_give(struct san_companion *companion, DWORD process);
  * @param stream its stream: plx_san_can_take()
  * @param info   what its provider said
  * @param memory as san_companion_open()
- * Returns: 0, or an error
+ * Returns: 0, or an error: there is no socket then
  */
 int san_companion_take(struct san_companion *companion, const WSPPROC_TABLE *call,
 		       WSAPROTOCOL_INFOW *info, const struct plx_san_stream *stream,

@@ -207,6 +207,8 @@ large_transfers_are_read_or_written(void **state)
 	for (int reads = 0; reads < 2; reads++) {
 		begin(reads);
 		write_some(0, 100);
+		assert_int_equal(san_companion_offer(&side[0].companion, large, UINT64_C(1) << 32),
+				 WSAEMSGSIZE);
 		offer(0);
 		assert_int_equal(san_companion_offer(&side[0].companion, large, 1), WSAEWOULDBLOCK);
 		settle();
@@ -344,6 +346,27 @@ a_death_in_a_swap_ends_the_stream(void **state)
 }
 
 static void
+a_token_of_another_process_takes_nothing(void **state)
+{
+	struct san_companion before, taken;
+
+	(void)state;
+	begin(true);
+	san_companion_give(&side[0].companion, A2);
+	settle();
+	before = side[0].companion;
+	fake_as(B);
+	assert_int_equal(san_companion_take(&taken, &stage.call, &before.info, &before.stream,
+					    &side[0].rings, side[0].messages[1]),
+			 WSAEINVAL);
+	hand_over();
+	write_some(0, 10);
+	drain();
+	assert_int_equal(side[1].read, 10);
+	end();
+}
+
+static void
 a_state_that_is_none_is_not_taken(void **state)
 {
 	struct plx_san_stream stream;
@@ -369,6 +392,7 @@ main(void)
 		cmocka_unit_test(bytes_survive_swaps),
 		cmocka_unit_test(large_transfers_survive_swaps),
 		cmocka_unit_test(a_death_in_a_swap_ends_the_stream),
+		cmocka_unit_test(a_token_of_another_process_takes_nothing),
 		cmocka_unit_test(a_state_that_is_none_is_not_taken),
 	};
 
