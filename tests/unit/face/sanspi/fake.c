@@ -42,7 +42,7 @@ fake_endpoint(SOCKET s, LPINT lpErrno)
 	struct descriptor *d = fake_descriptor(s);
 
 	if (d == NULL) {
-		*lpErrno = WSAENOTSOCK;
+		*lpErrno = fake_runs(fake.current) ? WSAENOTSOCK : WSAENETDOWN;
 		return NULL;
 	}
 	if (d->given)
@@ -55,6 +55,10 @@ fake_record(enum fake_call_kind kind, SOCKET s)
 {
 	assert_true(fake.calls < FAKE_CALLS_MAX);
 	fake.call[fake.calls++] = (struct fake_call){kind, fake.current, s};
+	if (fake.victim == fake.current && --fake.victim_calls == 0) {
+		fake.victim = 0;
+		fake_kill(fake.current);
+	}
 }
 
 int
@@ -313,6 +317,19 @@ fake_kill(DWORD process)
 	for (uint32_t i = 0; i < TOKENS; i++)
 		if (fake.token[i].of != NULL && fake.token[i].process == process)
 			fake_end_connection(fake.token[i].of);
+}
+
+void
+fake_kill_after(DWORD process, uint32_t n)
+{
+	fake.victim = process;
+	fake.victim_calls = n;
+}
+
+bool
+fake_is_killed(DWORD process)
+{
+	return !fake_runs(process);
 }
 
 /* ---- the record ---- */

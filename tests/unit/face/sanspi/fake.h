@@ -61,8 +61,12 @@ void fake_host(ULONG address);
 void fake_process(DWORD process, const WSPUPCALLTABLEEX *upcalls, WSPPROC_TABLE *out);
 /** Calls from now on are of this process. */
 void fake_as(DWORD process);
-/** End a process without a call: all that it has is gone, and peers are told. */
+/** End a process without a call: all that it has is gone, and peers are told. What it calls later
+ * returns WSAENETDOWN: a test need not stop it in the midst. */
 void fake_kill(DWORD process);
+/** ... right after its n-th call from now that is recorded. n: 1 .. */
+void fake_kill_after(DWORD process, uint32_t n);
+bool fake_is_killed(DWORD process);
 
 /** Complete what can be. Returns: false: nothing could */
 bool fake_run(void);

@@ -81,6 +81,10 @@ fake_socket(int af, int type, int protocol, LPWSAPROTOCOL_INFOW info, GROUP g, D
 						 : WSAEPROTONOSUPPORT;
 		return INVALID_SOCKET;
 	}
+	if (!fake_runs(fake.current)) {
+		*lpErrno = WSAENETDOWN;
+		return INVALID_SOCKET;
+	}
 	if (info != NULL && info->dwProviderReserved != 0) {
 		s = take_over(info->dwProviderReserved, lpErrno);
 	} else {

@@ -102,6 +102,8 @@ struct fake {
 	} token[TOKENS];
 	ULONG host[HOSTS];
 	uint32_t hosts, processes, numbers;
+	DWORD victim; /* ends after so many calls more; 0: none */
+	uint32_t victim_calls;
 	DWORD tokens, current;
 	struct fake_call call[FAKE_CALLS_MAX];
 	uint32_t calls;
