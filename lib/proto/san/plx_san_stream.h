@@ -114,7 +114,7 @@ struct plx_san_in {
 	bool marked;
 	uint64_t mark;    /* where the newest urgent byte was sent; valid if marked */
 	uint8_t fetch;    /* enum plx_san_fetch */
-	bool by_write;    /* ... */
+	bool by_write;    /* it is not to be READ: READY says where to WRITE it */
 	bool conceal;     /* memory that was WRITTEN to the end is to be deregistered */
 	uint64_t rest;    /* [bytes] of it that are not placed */
 	uint64_t fetched; /* ... that are, since the offer */
@@ -135,9 +135,9 @@ struct plx_san_out {
 	bool hello, fin_wanted, fin;
 	bool urgent; /* is to be sent */
 	uint8_t urgent_byte;
-	uint64_t urgent_at; /* behind the bytes before here */
-	uint8_t large;      /* enum plx_san_large: behind all that was put */
-	bool by_write;
+	uint64_t urgent_at;           /* behind the bytes before here */
+	uint8_t large;                /* enum plx_san_large: behind all that was put */
+	bool by_write;                /* the other end does not READ: it says where to WRITE */
 	uint64_t rest;                /* [bytes] of it that the other end does not have */
 	uint64_t offset;              /* ... where they begin, from the beginning of the transfer */
 	uint32_t moving;              /* of the WRITE */
