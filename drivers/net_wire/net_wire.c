@@ -51,6 +51,7 @@ on_rx(uint16_t port_id, uint16_t queue, struct rte_mbuf *packets[], uint16_t n, 
 	return faults_on_burst(faults, packets, n, room);
 }
 
+/* Free at most as many as it holds, because the other end may go on sending. */
 static void
 empty_ring(struct rte_ring *ring)
 {
@@ -60,7 +61,6 @@ empty_ring(struct rte_ring *ring)
 		rte_pktmbuf_free(packet);
 }
 
-/* Free at most the number at the beginning, because the other end may go on sending. */
 static void
 drop_undelivered(struct link *link, uint32_t end)
 {

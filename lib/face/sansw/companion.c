@@ -286,8 +286,7 @@ read_offered(struct san_companion *companion, struct plx_san_next *next)
 	companion->extension.read(companion->s, buffer, n, next->descriptor.bytes,
 				  next->descriptor.length, (DWORD)next->offset, &bytes, 0,
 				  &companion->read, NULL, NULL, &error);
-	companion->reading = error == WSA_IO_PENDING;
-	if (!companion->reading)
+	if (error != WSA_IO_PENDING)
 		fail(companion, error);
 }
 
@@ -306,8 +305,7 @@ write_large(struct san_companion *companion, struct plx_san_next *next)
 	companion->extension.write(companion->s, &buffer, 1, next->descriptor.bytes,
 				   next->descriptor.length, 0, &bytes, 0, &companion->write, NULL,
 				   NULL, &error);
-	companion->writing = error == WSA_IO_PENDING;
-	if (!companion->writing)
+	if (error != WSA_IO_PENDING)
 		fail(companion, error);
 }
 
@@ -425,13 +423,13 @@ run_rdma(struct san_companion *companion)
 {
 	DWORD bytes;
 
-	if (companion->reading && is_complete(companion, &companion->read, &bytes)) {
-		companion->reading = false;
+	if (companion->stream.in.fetch == PLX_SAN_FETCH_READING &&
+	    is_complete(companion, &companion->read, &bytes)) {
 		plx_san_on_read(&companion->stream);
 		return true;
 	}
-	if (companion->writing && is_complete(companion, &companion->write, &bytes)) {
-		companion->writing = false;
+	if (companion->stream.out.large == PLX_SAN_LARGE_WRITING &&
+	    is_complete(companion, &companion->write, &bytes)) {
 		plx_san_on_written(&companion->stream);
 		return true;
 	}

@@ -49,7 +49,6 @@ struct san_companion {
 	uint32_t next_receive, next_send; /* the oldest */
 	HANDLE ring_handle;               /* READs' destination */
 	WSAOVERLAPPED read, write;
-	bool reading, writing;
 
 	uint8_t *large; /* the program's large transfer; NULL: none */
 	uint64_t large_bytes;

@@ -13,13 +13,13 @@ ticket(struct plx_san_arbiter *arbiter, uint32_t i)
 void
 plx_san_arbiter_begin(struct plx_san_arbiter *arbiter, uint64_t controller)
 {
-	*arbiter = (struct plx_san_arbiter){.phase = PLX_SAN_PHASE_HELD, .controller = controller};
+	*arbiter = (struct plx_san_arbiter){.phase = PLX_SAN_PHASE_HELD, .process = controller};
 }
 
 bool
 plx_san_is_free(const struct plx_san_arbiter *arbiter, uint64_t process)
 {
-	return arbiter->phase == PLX_SAN_PHASE_HELD && arbiter->controller == process &&
+	return arbiter->phase == PLX_SAN_PHASE_HELD && arbiter->process == process &&
 	       arbiter->count == 0;
 }
 
@@ -35,8 +35,7 @@ plx_san_ask(struct plx_san_arbiter *arbiter, uint64_t process)
 bool
 plx_san_done(struct plx_san_arbiter *arbiter, uint64_t process)
 {
-	if (arbiter->phase != PLX_SAN_PHASE_HELD || !arbiter->told ||
-	    arbiter->controller != process)
+	if (arbiter->phase != PLX_SAN_PHASE_HELD || !arbiter->told || arbiter->process != process)
 		return false;
 	arbiter->first = (arbiter->first + 1) % PLX_SAN_TICKETS_MAX;
 	arbiter->count--;
@@ -47,21 +46,19 @@ plx_san_done(struct plx_san_arbiter *arbiter, uint64_t process)
 bool
 plx_san_gave(struct plx_san_arbiter *arbiter, uint64_t process)
 {
-	if (arbiter->phase != PLX_SAN_PHASE_WANTED || arbiter->controller != process)
+	if (arbiter->phase != PLX_SAN_PHASE_WANTED || arbiter->process != process)
 		return false;
 	arbiter->phase = PLX_SAN_PHASE_GIVEN;
-	arbiter->controller = 0;
+	arbiter->process = 0;
 	return true;
 }
 
 bool
 plx_san_took(struct plx_san_arbiter *arbiter, uint64_t process)
 {
-	if (arbiter->phase != PLX_SAN_PHASE_OFFERED || arbiter->next != process)
+	if (arbiter->phase != PLX_SAN_PHASE_OFFERED || arbiter->process != process)
 		return false;
 	arbiter->phase = PLX_SAN_PHASE_HELD;
-	arbiter->controller = process;
-	arbiter->next = 0;
 	return true;
 }
 
@@ -76,15 +73,6 @@ forget_tickets(struct plx_san_arbiter *arbiter, uint64_t process)
 	arbiter->count = kept;
 }
 
-static bool
-has_control(const struct plx_san_arbiter *arbiter, uint64_t process)
-{
-	return arbiter->phase == PLX_SAN_PHASE_OFFERED ? arbiter->next == process
-						       : (arbiter->phase == PLX_SAN_PHASE_HELD ||
-							  arbiter->phase == PLX_SAN_PHASE_WANTED) &&
-								 arbiter->controller == process;
-}
-
 /* Whoever was told to take control may have begun to: its death is that of a controller. */
 void
 plx_san_left(struct plx_san_arbiter *arbiter, uint64_t process, bool saved)
@@ -92,10 +80,10 @@ plx_san_left(struct plx_san_arbiter *arbiter, uint64_t process, bool saved)
 	if (arbiter->phase == PLX_SAN_PHASE_OVER)
 		return;
 	forget_tickets(arbiter, process);
-	if (!has_control(arbiter, process))
+	if (arbiter->process != process)
 		return;
 	arbiter->told = false;
-	arbiter->controller = arbiter->next = 0;
+	arbiter->process = 0;
 	arbiter->phase = saved ? PLX_SAN_PHASE_GIVEN : PLX_SAN_PHASE_OVER;
 	if (!saved)
 		arbiter->count = 0;
@@ -120,8 +108,8 @@ tell_controller(struct plx_san_arbiter *arbiter, uint64_t *process)
 		*ticket(arbiter, arbiter->count - 1) = *ticket(arbiter, 0);
 		*ticket(arbiter, 0) = newest;
 	}
-	*process = arbiter->controller;
-	if (*ticket(arbiter, 0) == arbiter->controller) {
+	*process = arbiter->process;
+	if (*ticket(arbiter, 0) == arbiter->process) {
 		arbiter->told = true;
 		return PLX_SAN_TELL_TURN;
 	}
@@ -134,7 +122,7 @@ tell_next(struct plx_san_arbiter *arbiter, uint64_t *process)
 {
 	if (arbiter->count == 0)
 		return PLX_SAN_TELL_NOTHING;
-	*process = arbiter->next = *ticket(arbiter, 0);
+	*process = arbiter->process = *ticket(arbiter, 0);
 	arbiter->phase = PLX_SAN_PHASE_OFFERED;
 	return PLX_SAN_TELL_TAKE;
 }

@@ -29,11 +29,10 @@ enum plx_san_phase {
 
 /* Processes are named by numbers that are never 0 nor given twice. */
 struct plx_san_arbiter {
-	uint8_t phase; /* enum plx_san_phase */
-	bool told;     /* the process of the oldest ticket knows that it is its turn; OVER: the
-			  end is known */
-	uint64_t controller; /* HELD, WANTED: who has control */
-	uint64_t next;       /* OFFERED: who takes it */
+	uint8_t phase;    /* enum plx_san_phase */
+	bool told;        /* the process of the oldest ticket knows that it is its turn; OVER: the
+			     end is known */
+	uint64_t process; /* HELD, WANTED: who has control; OFFERED: who takes it; else 0 */
 	uint32_t first, count;
 	uint64_t ticket[PLX_SAN_TICKETS_MAX]; /* whose, from `first` on */
 };

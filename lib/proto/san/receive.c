@@ -132,8 +132,7 @@ place(struct plx_san_stream *stream, const struct plx_san_rings *rings, const ui
 	struct plx_san_range range =
 		stream_range(stream->in.placed, bytes, stream->config.in_bytes);
 
-	memcpy(rings->in + range.at, payload, range.first);
-	memcpy(rings->in, payload + range.first, bytes - range.first);
+	stream_fill(rings->in, &range, payload);
 	stream->in.placed += bytes;
 }
 

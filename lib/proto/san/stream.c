@@ -8,9 +8,9 @@
 /* ---- beginning and end ---- */
 
 static bool
-is_power_of_two(uint32_t n)
+is_ring(uint32_t bytes)
 {
-	return n != 0 && (n & (n - 1)) == 0;
+	return bytes != 0 && (bytes & (bytes - 1)) == 0;
 }
 
 static bool
@@ -18,8 +18,8 @@ config_is_valid(const struct plx_san_config *config)
 {
 	return config->credits >= 1 && config->credits <= PLX_SAN_CREDITS_MAX &&
 	       config->payload_bytes >= PLX_SAN_PAYLOAD_MIN &&
-	       config->payload_bytes <= PLX_SAN_PAYLOAD_MAX && is_power_of_two(config->in_bytes) &&
-	       is_power_of_two(config->out_bytes) &&
+	       config->payload_bytes <= PLX_SAN_PAYLOAD_MAX && is_ring(config->in_bytes) &&
+	       is_ring(config->out_bytes) &&
 	       (uint64_t)config->credits * config->payload_bytes < config->in_bytes &&
 	       config->sends >= 1 && config->sends <= PLX_SAN_SENDS_MAX;
 }
@@ -132,17 +132,10 @@ plx_san_finish(struct plx_san_stream *stream, enum plx_san_end why)
 	stream->deadline = PLX_NEVER;
 }
 
-const char *
-plx_san_end_text(enum plx_san_end end)
-{
-	static const char *const texts[PLX_SAN_END_COUNT] = {
-#define PLX_X(name, text) [PLX_SAN_END_##name] = text,
-		PLX_SAN_END_LIST(PLX_X)
-#undef PLX_X
-	};
-
-	return (unsigned)end < PLX_SAN_END_COUNT ? texts[end] : "ended for no known reason";
-}
+#define ENTRY(name, text) [PLX_SAN_END_##name] = text,
+PLX_TEXT_FUNCTION(plx_san_end_text, enum plx_san_end, PLX_SAN_END_COUNT, PLX_SAN_END_LIST, ENTRY,
+		  "ended for no known reason")
+#undef ENTRY
 
 /* ---- credits ---- */
 
@@ -186,13 +179,6 @@ plx_san_room(const struct plx_san_stream *stream)
 }
 
 static void
-copy_in(uint8_t *ring, const struct plx_san_range *range, const uint8_t *bytes)
-{
-	memcpy(ring + range->at, bytes, range->first);
-	memcpy(ring, bytes + range->first, range->bytes - range->first);
-}
-
-static void
 copy_out(const uint8_t *ring, const struct plx_san_range *range, uint8_t *bytes)
 {
 	memcpy(bytes, ring + range->at, range->first);
@@ -210,7 +196,7 @@ plx_san_write(struct plx_san_stream *stream, const struct plx_san_rings *rings, 
 	if (n == 0)
 		return 0;
 	range = stream_range(out->put, n, stream->config.out_bytes);
-	copy_in(rings->out, &range, bytes);
+	stream_fill(rings->out, &range, bytes);
 	out->put += n;
 	return n;
 }

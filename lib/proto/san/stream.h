@@ -23,6 +23,14 @@ stream_range(uint64_t from, uint32_t bytes, uint32_t ring_bytes)
 		.at = at, .first = stream_min(bytes, ring_bytes - at), .bytes = bytes};
 }
 
+/* Write a range of a ring. */
+static inline void
+stream_fill(uint8_t *ring, const struct plx_san_range *range, const uint8_t *bytes)
+{
+	memcpy(ring + range->at, bytes, range->first);
+	memcpy(ring, bytes + range->first, range->bytes - range->first);
+}
+
 static inline bool
 stream_is_over(const struct plx_san_stream *stream)
 {

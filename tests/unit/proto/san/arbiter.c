@@ -103,11 +103,11 @@ refuses_all(void)
 
 	for (uint64_t process = 0; process < 20; process++) {
 		bool may_done = arbiter.phase == PLX_SAN_PHASE_HELD && arbiter.told &&
-				arbiter.controller == process;
+				arbiter.process == process;
 
-		if (!(arbiter.phase == PLX_SAN_PHASE_WANTED && arbiter.controller == process))
+		if (!(arbiter.phase == PLX_SAN_PHASE_WANTED && arbiter.process == process))
 			assert_false(plx_san_gave(&arbiter, process));
-		if (!(arbiter.phase == PLX_SAN_PHASE_OFFERED && arbiter.next == process))
+		if (!(arbiter.phase == PLX_SAN_PHASE_OFFERED && arbiter.process == process))
 			assert_false(plx_san_took(&arbiter, process));
 		if (!may_done)
 			assert_false(plx_san_done(&arbiter, process));

@@ -152,9 +152,7 @@ go_on(uint32_t i, uint32_t p)
 static bool
 controls(const struct side *s, uint32_t p)
 {
-	uint64_t process = p + 1;
-
-	return s->arbiter.controller == process || s->arbiter.next == process;
+	return s->arbiter.process == p + 1;
 }
 
 /* One that has no control: its requests are forgotten. */
