@@ -9,6 +9,16 @@ enum {
 	ROUNDS_MAX = 1000000,
 };
 
+const struct plx_san_config ends_config = {
+	.reads = true,
+	.credits = CREDITS,
+	.payload_bytes = PAYLOAD,
+	.in_bytes = IN,
+	.out_bytes = OUT,
+	.sends = 8,
+	.suspend_ns = SUSPEND_NS,
+};
+
 /* The byte at a position of what an end writes. */
 static uint8_t
 pattern(uint32_t from, uint64_t at)

@@ -17,6 +17,16 @@ enum {
 	ENDS_MESSAGE_MAX = PLX_SAN_HEAD_MAX + 1024,
 };
 
+/* What most tests have on both ends. */
+enum {
+	CREDITS = 4,
+	PAYLOAD = 100,
+	IN = 512,
+	OUT = 1024,
+	SUSPEND_NS = 1000,
+};
+extern const struct plx_san_config ends_config;
+
 struct ends_message {
 	uint8_t bytes[ENDS_MESSAGE_MAX];
 	uint32_t n;

@@ -6,15 +6,14 @@
  *
  * POLLUX_SEEDS and POLLUX_SEED: how many schedules, from which on.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "asked.h"
 #include "ends.h"
 
 enum {
 	SEEDS = 3000,
 	CALLS = 600, /* of a schedule */
-	SUSPEND_NS = 1000,
 };
 
 static struct plx_san_config
@@ -129,19 +128,11 @@ one_schedule(uint64_t seed)
 	return ends.end[0].gives + ends.end[1].gives + ends.end[0].passes + ends.end[1].passes;
 }
 
-static uint64_t
-from_environment(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-
-	return text != NULL ? strtoull(text, NULL, 0) : otherwise;
-}
-
 static void
 every_byte_arrives_once_in_order(void **state)
 {
-	uint64_t seeds = from_environment("POLLUX_SEEDS", SEEDS);
-	uint64_t first = from_environment("POLLUX_SEED", 0);
+	uint64_t seeds = test_asked("POLLUX_SEEDS", SEEDS);
+	uint64_t first = test_asked("POLLUX_SEED", 0);
 	uint64_t gives = 0;
 
 	(void)state;

@@ -7,22 +7,8 @@
 #include "ends.h"
 
 enum {
-	CREDITS = 4,
-	PAYLOAD = 100,
-	IN = 512,
-	OUT = 1024,
 	STRANGERS = 20000,
 	MESSAGES = 60, /* of each */
-};
-
-static const struct plx_san_config config = {
-	.reads = true,
-	.credits = CREDITS,
-	.payload_bytes = PAYLOAD,
-	.in_bytes = IN,
-	.out_bytes = OUT,
-	.sends = 8,
-	.suspend_ns = 1000,
 };
 
 static struct ends ends;
@@ -107,7 +93,7 @@ accepts(enum plx_san_kind kind)
 static void
 begin(void)
 {
-	ends_begin(&ends, &config, &config);
+	ends_begin(&ends, &ends_config, &ends_config);
 	ends_settle(&ends);
 }
 
@@ -131,7 +117,7 @@ nothing_comes_before_hello(void **state)
 {
 	(void)state;
 	for (unsigned kind = 1; kind < PLX_SAN_KIND_COUNT; kind++) {
-		ends_begin(&ends, &config, &config);
+		ends_begin(&ends, &ends_config, &ends_config);
 		assert_int_equal(ends_step(&ends, 0), PLX_SAN_DO_SEND);
 		if (kind == PLX_SAN_HELLO)
 			accepts(PLX_SAN_HELLO);
@@ -139,7 +125,7 @@ nothing_comes_before_hello(void **state)
 			refuses_kind((enum plx_san_kind)kind);
 	}
 	/* Nor does the answer before the question. */
-	ends_begin(&ends, &config, &config);
+	ends_begin(&ends, &ends_config, &ends_config);
 	refuses_kind(PLX_SAN_HELLO);
 }
 
@@ -149,7 +135,7 @@ another_version_has_a_reason_of_its_own(void **state)
 	struct plx_san_message m;
 
 	(void)state;
-	ends_begin(&ends, &config, &config);
+	ends_begin(&ends, &ends_config, &ends_config);
 	ends_step(&ends, 0);
 	m = fitting(PLX_SAN_HELLO);
 	m.hello.version++;
@@ -254,12 +240,12 @@ offers_are_of_the_agreed_way(void **state)
 static void
 ready_is_within_the_offer(void **state)
 {
-	struct plx_san_config mute = config;
+	struct plx_san_config mute = ends_config;
 	struct plx_san_message m;
 
 	(void)state;
 	mute.reads = false;
-	ends_begin(&ends, &config, &mute);
+	ends_begin(&ends, &ends_config, &mute);
 	ends_settle(&ends);
 	refuses_kind(PLX_SAN_READY);
 	ends_offer(&ends, 0, 10);
@@ -379,7 +365,7 @@ no_messages_break_a_stream(void **state)
 
 	(void)state;
 	for (uint32_t seed = 0; seed < STRANGERS; seed++) {
-		struct plx_san_config mine = config, theirs = config;
+		struct plx_san_config mine = ends_config, theirs = ends_config;
 
 		plx_prng_init(&prng, seed);
 		mine.reads = plx_prng_chance(&prng, 500000);
@@ -441,9 +427,7 @@ a_stream_from_elsewhere_is_checked(void **state)
 		for (uint32_t k = 0; k < MESSAGES / 10; k++) {
 			struct plx_san_message m = draw(&prng);
 
-			plx_san_on_message(&end->stream, &end->rings,
-					   (uint8_t[PLX_SAN_HEAD_MAX + PAYLOAD]){(uint8_t)m.kind},
-					   PLX_SAN_HEADER_BYTES);
+			deliver(&m);
 			ends_write(&ends, 0, 100);
 			obey(&prng);
 		}

@@ -5,23 +5,6 @@
  */
 #include "ends.h"
 
-enum {
-	CREDITS = 4,
-	PAYLOAD = 100,
-	IN = 512,
-	OUT = 1024,
-};
-
-static const struct plx_san_config config = {
-	.reads = true,
-	.credits = CREDITS,
-	.payload_bytes = PAYLOAD,
-	.in_bytes = IN,
-	.out_bytes = OUT,
-	.sends = 8,
-	.suspend_ns = 1000,
-};
-
 static struct ends ends;
 
 static void
@@ -49,7 +32,7 @@ limits_are_checked(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < PLX_COUNT_OF(c); i++)
-		c[i] = config;
+		c[i] = ends_config;
 	c[0].credits = 0;
 	c[1].credits = PLX_SAN_CREDITS_MAX + 1;
 	c[2].payload_bytes = PLX_SAN_PAYLOAD_MIN - 1;
@@ -70,7 +53,7 @@ static void
 the_one_that_connected_says_hello_and_waits(void **state)
 {
 	(void)state;
-	ends_begin(&ends, &config, &config);
+	ends_begin(&ends, &ends_config, &ends_config);
 	assert_int_equal(ends_write(&ends, 0, 10), 10);
 	assert_int_equal(ends_step(&ends, 1), PLX_SAN_DO_NOTHING);
 	assert_int_equal(ends_step(&ends, 0), PLX_SAN_DO_SEND);
@@ -91,7 +74,7 @@ static void
 bytes_arrive_as_they_were_written(void **state)
 {
 	(void)state;
-	begin(&config, &config);
+	begin(&ends_config, &ends_config);
 	assert_int_equal(ends_write(&ends, 0, 250), 250);
 	ends_settle(&ends);
 	assert_int_equal(messages(0), 3); /* of 100, 100 and 50 bytes */
@@ -108,7 +91,7 @@ bytes_can_be_looked_at_and_stay(void **state)
 	struct end *end;
 
 	(void)state;
-	begin(&config, &config);
+	begin(&ends_config, &ends_config);
 	ends_write(&ends, 0, 8);
 	ends_settle(&ends);
 	end = &ends.end[1];
@@ -123,7 +106,7 @@ static void
 nothing_is_sent_without_a_credit(void **state)
 {
 	(void)state;
-	begin(&config, &config);
+	begin(&ends_config, &ends_config);
 	assert_int_equal(ends_write(&ends, 0, OUT), OUT);
 	ends_settle(&ends);
 	/* The fifth credit came with the room beside the first four. */
@@ -143,7 +126,7 @@ nothing_is_sent_without_a_credit(void **state)
 static void
 one_credit_is_enough(void **state)
 {
-	struct plx_san_config one = config;
+	struct plx_san_config one = ends_config;
 
 	(void)state;
 	one.credits = 1;
@@ -161,11 +144,11 @@ one_credit_is_enough(void **state)
 static void
 messages_are_as_long_as_the_receiver_takes(void **state)
 {
-	struct plx_san_config small = config;
+	struct plx_san_config small = ends_config;
 
 	(void)state;
 	small.payload_bytes = 64;
-	begin(&config, &small);
+	begin(&ends_config, &small);
 	ends_write(&ends, 0, 128);
 	ends_write(&ends, 1, 128);
 	ends_drain(&ends);
@@ -179,7 +162,7 @@ static void
 fin_is_behind_the_last_byte(void **state)
 {
 	(void)state;
-	begin(&config, &config);
+	begin(&ends_config, &ends_config);
 	ends_write(&ends, 0, 1000);
 	plx_san_shut(&ends.end[0].stream);
 	assert_int_equal(ends_write(&ends, 0, 1), 0);
@@ -203,7 +186,7 @@ an_end_has_one_reason(void **state)
 	struct plx_san_stream *stream = &ends.end[0].stream;
 
 	(void)state;
-	begin(&config, &config);
+	begin(&ends_config, &ends_config);
 	ends_write(&ends, 1, 10);
 	ends_settle(&ends);
 	ends_write(&ends, 0, 10);
@@ -226,7 +209,7 @@ an_urgent_byte_has_its_place(void **state)
 	uint8_t byte = 0;
 
 	(void)state;
-	begin(&config, &config);
+	begin(&ends_config, &ends_config);
 	ends_write(&ends, 0, 20);
 	assert_true(ends_write_urgent(&ends, 0));
 	assert_false(ends_write_urgent(&ends, 0)); /* one at a time */
@@ -250,7 +233,7 @@ static void
 what_is_offered_is_read_as_there_is_room(void **state)
 {
 	(void)state;
-	begin(&config, &config);
+	begin(&ends_config, &ends_config);
 	assert_true(plx_san_offers_reads(&ends.end[0].stream));
 	ends_write(&ends, 0, 30);
 	assert_true(ends_offer(&ends, 0, 5000));
@@ -269,11 +252,11 @@ what_is_offered_is_read_as_there_is_room(void **state)
 static void
 who_cannot_read_is_written_to(void **state)
 {
-	struct plx_san_config mute = config;
+	struct plx_san_config mute = ends_config;
 
 	(void)state;
 	mute.reads = false;
-	begin(&config, &mute);
+	begin(&ends_config, &mute);
 	assert_false(plx_san_offers_reads(&ends.end[0].stream));
 	assert_true(plx_san_offers_reads(&ends.end[1].stream));
 	assert_true(ends_offer(&ends, 0, 5000));

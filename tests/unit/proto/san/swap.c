@@ -7,23 +7,8 @@
 #include "ends.h"
 
 enum {
-	CREDITS = 4,
-	PAYLOAD = 100,
-	IN = 512,
-	OUT = 1024,
-	SUSPEND_NS = 1000,
 	SWAPS = 100,
 	CROSSINGS = 1000,
-};
-
-static const struct plx_san_config config = {
-	.reads = true,
-	.credits = CREDITS,
-	.payload_bytes = PAYLOAD,
-	.in_bytes = IN,
-	.out_bytes = OUT,
-	.sends = 8,
-	.suspend_ns = SUSPEND_NS,
 };
 
 static struct ends ends;
@@ -37,7 +22,7 @@ stream(uint32_t i)
 static void
 begin(void)
 {
-	ends_begin(&ends, &config, &config);
+	ends_begin(&ends, &ends_config, &ends_config);
 	ends_settle(&ends);
 }
 
