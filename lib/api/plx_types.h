@@ -437,9 +437,11 @@ enum {
 	PLX_LINGER_MAX_MS = 600000, /* of plx_qp_linger() */
 };
 
-/* A queue pair on its way from one program to another (plx_qp_export()): plain bytes. */
+/* A queue pair on its way from one program to another (plx_qp_export()): a number of its host,
+ * which is of use to the seat that it names alone, once, and so need not be secret. 0 is never
+ * issued. */
 struct plx_qp_token {
-	uint64_t v[2];
+	uint32_t v;
 };
 
 /* For plx_connect() and plx_accept(); plx_connect_options_init() sets the defaults. */

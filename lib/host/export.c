@@ -4,9 +4,8 @@
  * of the host's own, which has no receives and no keys, and its connector is in a channel that
  * delivers nothing. A token names it for one other seat. Start with host_qp_export().
  */
+#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/random.h>
 
 #include "host.h"
 
@@ -103,7 +102,7 @@ take(struct host_seat *seat, const struct plx_qp_token *token)
 	plx_list_for_each (node, after, &parking->exports) {
 		struct export *export = plx_list_entry(node, struct export, link);
 
-		if (memcmp(&export->token, token, sizeof(*token)) == 0 &&
+		if (export->token.v == token->v &&
 		    (export->to == seat->number || export->from == seat->number))
 			found = export;
 	}
@@ -244,6 +243,19 @@ park_connector(struct host_seat *seat, struct host_connector *connector, struct 
 	free(connector);
 }
 
+/* Of all adapters of this process: each is another one, until 2^32 have been issued. */
+static struct plx_qp_token
+next_token(void)
+{
+	static _Atomic uint32_t last;
+	uint32_t token;
+
+	do
+		token = atomic_fetch_add(&last, 1) + 1;
+	while (token == 0);
+	return (struct plx_qp_token){token};
+}
+
 HOST_FN(host_qp_export)
 {
 	const struct plx_ipc_qp_export *request = arg;
@@ -265,10 +277,6 @@ HOST_FN(host_qp_export)
 				  .to = request->seat,
 				  .engine = qp->engine,
 				  .responder_resources = qp->made.caps.responder_resources};
-	if (getrandom(&export->token, sizeof(export->token), 0) != sizeof(export->token)) {
-		free(export);
-		return PLX_NO_MEMORY;
-	}
 	plx_list_init(&export->link);
 	status = make_parked(seat, qp, export);
 	if (status == PLX_OK) {
@@ -283,7 +291,7 @@ HOST_FN(host_qp_export)
 	}
 	if (connector != NULL)
 		park_connector(seat, connector, export);
-	reply_of->token = export->token;
+	export->token = reply_of->token = next_token();
 	list(seat->parking, export);
 	return PLX_OK;
 }

@@ -359,10 +359,12 @@ struct plx_ipc_qp_export {
 
 struct plx_ipc_qp_exported {
 	struct plx_qp_token token;
+	uint32_t resv;
 };
 
 struct plx_ipc_qp_import {
 	struct plx_qp_token token;
+	uint32_t resv;
 	struct plx_ipc_qp_create qp;
 	struct plx_object channel; /* 0: none */
 	uint64_t cookie;           /* of the connector's events */

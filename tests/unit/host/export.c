@@ -421,7 +421,7 @@ what_cannot_change_hands_is_refused_with_a_sentence(void **state)
 	token = give(c.side.qp, c.connector, seat_of(&c.other));
 	c.connector = NULL;
 	again = token;
-	again.v[1] ^= 1;
+	again.v ^= 1;
 	REFUSED(plx_qp_import(c.other.pd, &again, &options, c.channel[1], &qp, &connector, &why),
 		PLX_NO_KEY, "token");
 	/* Another adapter's program; and one of this adapter that it is not for. */
