@@ -75,10 +75,11 @@ look_up(struct san_companion *companion, GUID id, SAN_NEVER_CALLED *out)
 	DWORD bytes;
 	int error = 0;
 
-	companion->call->lpWSPIoctl(companion->s, SIO_GET_EXTENSION_FUNCTION_POINTER, &id,
-				    sizeof(id), out, sizeof(*out), &bytes, NULL, NULL, NULL,
-				    &error);
-	return error;
+	return companion->call->lpWSPIoctl(companion->s, SIO_GET_EXTENSION_FUNCTION_POINTER, &id,
+					   sizeof(id), out, sizeof(*out), &bytes, NULL, NULL, NULL,
+					   &error) == 0
+		       ? 0
+		       : error;
 }
 
 static int
@@ -228,6 +229,23 @@ end_large(struct san_companion *companion)
 	companion->large = NULL;
 }
 
+/* ---- completions ---- */
+
+/* Returns: true: it is complete, and well; false also when it ended the stream */
+static bool
+is_complete(struct san_companion *companion, WSAOVERLAPPED *overlapped, DWORD *bytes)
+{
+	DWORD flags;
+	int error = 0;
+
+	if (companion->call->lpWSPGetOverlappedResult(companion->s, overlapped, bytes, FALSE,
+						      &flags, &error))
+		return true;
+	if (error != WSA_IO_INCOMPLETE)
+		fail(companion, error);
+	return false;
+}
+
 /* ---- steps ---- */
 
 /* The buffers of messages are used in turn, so the next one is free: the stream has no more under
@@ -321,16 +339,36 @@ expose_ring(struct san_companion *companion, const struct plx_san_next *next)
 		plx_san_on_exposed(&companion->stream, &companion->exposed.descriptor);
 }
 
+/* The next message, if it has arrived: an empty one is a receive that ended with the socket. */
+static bool
+take_message(struct san_companion *companion)
+{
+	uint32_t i = companion->next_receive;
+	DWORD bytes;
+
+	if (!is_complete(companion, &companion->receive[i], &bytes) || bytes == 0)
+		return false;
+	plx_san_on_message(&companion->stream, &companion->rings,
+			   companion->receives + (size_t)i * companion->message_bytes, bytes);
+	companion->next_receive = (i + 1) % companion->receive_count;
+	return true;
+}
+
+/* Messages may have arrived since they were last looked at, unless the other end is suspended. */
 static void
 give(struct san_companion *companion)
 {
+	uint32_t left = companion->receive_count;
 	int error = 0;
 
 	if (companion->call->lpWSPDuplicateSocket(companion->s, companion->next_process,
-						  &companion->info, &error) != 0)
+						  &companion->info, &error) != 0) {
 		fail(companion, error);
-	else
-		companion->given = true;
+		return;
+	}
+	companion->given = true;
+	while (left-- > 0 && take_message(companion))
+		;
 }
 
 static void
@@ -374,35 +412,14 @@ take_step(struct san_companion *companion, struct plx_san_next *next)
 	}
 }
 
-/* ---- completions ---- */
-
-/* Returns: true: it is complete, and well; false also when it ended the stream */
-static bool
-is_complete(struct san_companion *companion, WSAOVERLAPPED *overlapped, DWORD *bytes)
-{
-	DWORD flags;
-	int error = 0;
-
-	if (companion->call->lpWSPGetOverlappedResult(companion->s, overlapped, bytes, FALSE,
-						      &flags, &error))
-		return true;
-	if (error != WSA_IO_INCOMPLETE)
-		fail(companion, error);
-	return false;
-}
+/* ---- what is done by and by ---- */
 
 static bool
 run_receives(struct san_companion *companion)
 {
 	uint32_t i = companion->next_receive;
-	const uint8_t *message = companion->receives + (size_t)i * companion->message_bytes;
-	DWORD bytes;
 
-	if (!is_complete(companion, &companion->receive[i], &bytes))
-		return false;
-	plx_san_on_message(&companion->stream, &companion->rings, message, bytes);
-	companion->next_receive = (i + 1) % companion->receive_count;
-	return post_receive(companion, i);
+	return take_message(companion) && post_receive(companion, i);
 }
 
 static bool
@@ -475,6 +492,13 @@ san_companion_give(struct san_companion *companion, DWORD process)
 {
 	companion->next_process = process;
 	plx_san_suspend(&companion->stream);
+}
+
+void
+san_companion_pass(struct san_companion *companion, DWORD process)
+{
+	companion->next_process = process;
+	plx_san_pass(&companion->stream);
 }
 
 int

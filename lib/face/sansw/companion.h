@@ -89,6 +89,8 @@ int san_companion_offer(struct san_companion *companion, void *memory, uint64_t 
 
 /** Give the socket to another process, once all in progress has ended: companion->given. */
 void san_companion_give(struct san_companion *companion, DWORD process);
+/** ... without the other end's help, where the provider hands the connection over as it is. */
+void san_companion_pass(struct san_companion *companion, DWORD process);
 
 /**
  * Take over what another process has given away.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A SAN service provider in memory: its processes, and the network. Start with fake_run().
+ * A SAN service provider in memory: its processes, and the network. Start with world_run().
  */
 #include "fake_state.h"
 
@@ -224,7 +224,7 @@ run_receive(struct endpoint *endpoint)
 }
 
 bool
-fake_run(void)
+world_run(void)
 {
 	for (uint32_t i = 0; i < ENDPOINTS; i++) {
 		struct endpoint *endpoint = &fake.endpoint[i];
@@ -246,23 +246,23 @@ fake_run(void)
 }
 
 void
-fake_settle(void)
+world_settle(void)
 {
-	while (fake_run())
+	while (world_run())
 		;
 }
 
 /* ---- processes ---- */
 
 void
-fake_begin(const struct fake_options *options)
+world_begin(const struct world_options *options)
 {
 	memset(&fake, 0, sizeof(fake));
 	fake.options = *options;
 }
 
 void
-fake_end(void)
+world_end(void)
 {
 	for (uint32_t i = 0; i < ENDPOINTS; i++)
 		assert_int_equal(fake.endpoint[i].state, FREE);
@@ -275,15 +275,11 @@ fake_end(void)
 }
 
 void
-fake_host(ULONG address)
+world_process(DWORD process, ULONG host, const WSPUPCALLTABLEEX *upcalls, WSPPROC_TABLE *out)
 {
 	assert_true(fake.hosts < HOSTS);
-	fake.host[fake.hosts++] = address;
-}
+	fake.host[fake.hosts++] = host;
 
-void
-fake_process(DWORD process, const WSPUPCALLTABLEEX *upcalls, WSPPROC_TABLE *out)
-{
 	assert_true(fake.processes < PROCESSES && process != 0 && !fake_runs(process));
 	fake.process[fake.processes].id = process;
 	fake.process[fake.processes].upcalls = *upcalls;
@@ -293,8 +289,14 @@ fake_process(DWORD process, const WSPUPCALLTABLEEX *upcalls, WSPPROC_TABLE *out)
 	fake_fill_data(out);
 }
 
+DWORD
+world_id(DWORD process)
+{
+	return process;
+}
+
 void
-fake_as(DWORD process)
+world_as(DWORD process)
 {
 	fake.current = process;
 }
@@ -345,4 +347,10 @@ void
 fake_forget_calls(void)
 {
 	fake.calls = 0;
+}
+
+int
+world_run_tests(const struct CMUnitTest *tests, size_t n)
+{
+	return _cmocka_run_group_tests("a provider in memory", tests, n, NULL, NULL);
 }

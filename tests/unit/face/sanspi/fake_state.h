@@ -87,7 +87,7 @@ struct memory {
 };
 
 struct fake {
-	struct fake_options options;
+	struct world_options options;
 	struct endpoint endpoint[ENDPOINTS];
 	struct descriptor descriptor[DESCRIPTORS];
 	struct memory memory[MEMORIES];

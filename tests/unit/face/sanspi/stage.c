@@ -2,15 +2,21 @@
  *
  * The processes of a test of providers. Start with stage_connect().
  */
+#include <pthread.h>
+
+#include "clock.h"
 #include "stage.h"
 
 enum {
 	HANDLE_OF = 5000, /* the switch's handle of a descriptor */
 	PORT = 4000,
+	DUPLICATIONS = 20,
 };
 
 struct stage stage;
-const struct fake_options stage_with_reads = {.reads = true};
+/* Of what upcalls change, which a provider may make from a thread of its own. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+const struct world_options stage_with_reads = {.reads = true};
 
 /* ---- the switch's upcalls ---- */
 
@@ -21,7 +27,9 @@ create_handle(DWORD entry, DWORD_PTR context, LPINT lpErrno)
 	*lpErrno = WSAENOBUFS;
 	if (stage.no_handles)
 		return INVALID_SOCKET;
+	pthread_mutex_lock(&lock);
 	stage.handles_made++;
+	pthread_mutex_unlock(&lock);
 	return HANDLE_OF + context;
 }
 
@@ -30,7 +38,9 @@ close_handle(SOCKET s, LPINT lpErrno)
 {
 	(void)s;
 	(void)lpErrno;
+	pthread_mutex_lock(&lock);
 	stage.handles_closed++;
+	pthread_mutex_unlock(&lock);
 	return 0;
 }
 
@@ -38,8 +48,10 @@ static int WSPAPI
 completed(SOCKET s, LPWSAOVERLAPPED overlapped, DWORD status, DWORD bytes, LPINT lpErrno)
 {
 	(void)lpErrno;
-	assert_true(stage.completions < STAGE_COMPLETIONS);
+	pthread_mutex_lock(&lock);
+	PLX_ASSERT(stage.completions < STAGE_COMPLETIONS);
 	stage.completion[stage.completions++] = (struct completion){s, overlapped, status, bytes};
+	pthread_mutex_unlock(&lock);
 	return 0;
 }
 
@@ -48,7 +60,17 @@ set_event(WSAEVENT event, LPINT lpErrno)
 {
 	(void)event;
 	(void)lpErrno;
+	pthread_mutex_lock(&lock);
 	stage.events_set++;
+	pthread_mutex_unlock(&lock);
+	return TRUE;
+}
+
+static BOOL WSPAPI
+reset_event(WSAEVENT event, LPINT lpErrno)
+{
+	(void)event;
+	(void)lpErrno;
 	return TRUE;
 }
 
@@ -57,7 +79,7 @@ static const WSPUPCALLTABLEEX upcalls = {
 	.lpWPUCloseSocketHandle = close_handle,
 	.lpWPUCompleteOverlappedRequest = completed,
 	.lpWPUSetEvent = set_event,
-	.lpWPUResetEvent = set_event,
+	.lpWPUResetEvent = reset_event,
 };
 
 /* ---- set-up ---- */
@@ -86,24 +108,22 @@ address_of(ULONG host)
 }
 
 void
-stage_begin(const struct fake_options *options)
+stage_begin(const struct world_options *options)
 {
-	static const DWORD processes[] = {A, A2, B};
-
-	fake_begin(options);
-	fake_host(HOST_B);
+	world_begin(options);
 	stage.completions = stage.handles_made = stage.handles_closed = stage.events_set = 0;
 	stage.no_handles = false;
-	for (uint32_t i = 0; i < sizeof(processes) / sizeof(processes[0]); i++)
-		fake_process(processes[i], &upcalls, &stage.call);
+	world_process(A, WORLD_HOST_A, &upcalls, &stage.call);
+	world_process(A2, WORLD_HOST_A, &upcalls, &stage.call);
+	world_process(B, WORLD_HOST_B, &upcalls, &stage.call);
 }
 
 void
 stage_listen(int backlog)
 {
-	struct sockaddr_in address = address_of(HOST_B);
+	struct sockaddr_in address = address_of(WORLD_HOST_B);
 
-	fake_as(B);
+	world_as(B);
 	stage.listener = stage_make(NULL);
 	assert_int_equal(stage.call.lpWSPBind(stage.listener, (struct sockaddr *)&address,
 					      sizeof(address), &stage.error),
@@ -120,7 +140,7 @@ stage_connect_to(ULONG host)
 	struct sockaddr_in address = address_of(host);
 	SOCKET s;
 
-	fake_as(A);
+	world_as(A);
 	s = stage_make(NULL);
 	assert_int_equal(
 		stage.call.lpWSPEventSelect(s, (WSAEVENT)&stage.a, FD_CONNECT, &stage.error), 0);
@@ -136,29 +156,68 @@ stage_result_of(SOCKET s)
 {
 	WSANETWORKEVENTS events;
 
-	fake_as(A);
+	world_as(A);
 	assert_int_equal(stage.call.lpWSPEnumNetworkEvents(s, NULL, &events, &stage.error), 0);
 	return events.lNetworkEvents & FD_CONNECT ? events.iErrorCode[FD_CONNECT_BIT]
 						  : WSAEWOULDBLOCK;
 }
 
+int
+stage_await_result(SOCKET s)
+{
+	int error = WSAEWOULDBLOCK;
+
+	test_until((error = stage_result_of(s)) != WSAEWOULDBLOCK, world_run());
+	return error;
+}
+
+SOCKET
+stage_accept_if(LPCONDITIONPROC condition, DWORD_PTR context)
+{
+	SOCKET s = INVALID_SOCKET;
+
+	world_as(B);
+	stage.error = WSAEWOULDBLOCK;
+	test_until((s = stage.call.lpWSPAccept(stage.listener, NULL, NULL, condition, context,
+					       &stage.error)) != INVALID_SOCKET ||
+			   stage.error != WSAEWOULDBLOCK,
+		   world_run());
+	return s;
+}
+
+SOCKET
+stage_accept(void)
+{
+	return stage_accept_if(NULL, 0);
+}
+
+uint32_t
+stage_events_set(void)
+{
+	uint32_t n;
+
+	pthread_mutex_lock(&lock);
+	n = stage.events_set;
+	pthread_mutex_unlock(&lock);
+	return n;
+}
+
 void
-stage_connect(const struct fake_options *options)
+stage_connect(const struct world_options *options)
 {
 	stage_begin(options);
 	stage_listen(2);
-	stage.a = stage_connect_to(HOST_B);
+	stage.a = stage_connect_to(WORLD_HOST_B);
 	assert_int_equal(stage_result_of(stage.a), WSAEWOULDBLOCK);
-	fake_as(B);
-	stage.b = stage.call.lpWSPAccept(stage.listener, NULL, NULL, NULL, 0, &stage.error);
+	stage.b = stage_accept();
 	assert_int_not_equal(stage.b, INVALID_SOCKET);
-	assert_int_equal(stage_result_of(stage.a), 0);
+	assert_int_equal(stage_await_result(stage.a), 0);
 }
 
 void
 stage_close(DWORD process, SOCKET s)
 {
-	fake_as(process);
+	world_as(process);
 	assert_int_equal(stage.call.lpWSPCloseSocket(s, &stage.error), 0);
 }
 
@@ -166,7 +225,7 @@ void
 stage_end(void)
 {
 	stage_close(B, stage.listener);
-	fake_end();
+	world_end();
 	assert_int_equal(stage.handles_made, stage.handles_closed);
 }
 
@@ -191,7 +250,7 @@ stage_register(DWORD process, SOCKET s, char *memory, DWORD flags)
 {
 	LPFN_WSPREGISTERMEMORY do_register;
 
-	fake_as(process);
+	world_as(process);
 	do_register = (LPFN_WSPREGISTERMEMORY)stage_extension(s, (GUID)WSAID_REGISTERMEMORY);
 	return do_register(s, memory, BUFFER, flags, &stage.error);
 }
@@ -202,7 +261,7 @@ stage_recv(DWORD process, SOCKET s, char *memory, ULONG bytes, WSAOVERLAPPED *ov
 	WSABUF buffer = {.len = bytes, .buf = memory};
 	DWORD flags = 0;
 
-	fake_as(process);
+	world_as(process);
 	return stage_refused(stage.call.lpWSPRecv(s, &buffer, 1, NULL, &flags, overlapped, NULL,
 						  NULL, &stage.error));
 }
@@ -212,21 +271,93 @@ stage_send(DWORD process, SOCKET s, char *memory, ULONG bytes, WSAOVERLAPPED *ov
 {
 	WSABUF buffer = {.len = bytes, .buf = memory};
 
-	fake_as(process);
+	world_as(process);
 	return stage_refused(
 		stage.call.lpWSPSend(s, &buffer, 1, NULL, 0, overlapped, NULL, NULL, &stage.error));
 }
 
-void
-stage_assert_completed(const WSAOVERLAPPED *overlapped, DWORD status, DWORD bytes)
+static bool
+take(const WSAOVERLAPPED *overlapped, struct completion *out)
 {
-	for (uint32_t i = 0; i < stage.completions; i++) {
-		if (stage.completion[i].overlapped != overlapped)
-			continue;
-		assert_int_equal(stage.completion[i].error, status);
-		assert_int_equal(stage.completion[i].bytes, bytes);
-		stage.completion[i].overlapped = NULL; /* once */
-		return;
+	bool found = false;
+
+	pthread_mutex_lock(&lock);
+	for (uint32_t i = 0; i < stage.completions && !found; i++) {
+		found = stage.completion[i].overlapped == overlapped;
+		*out = stage.completion[i];
+		if (found)
+			stage.completion[i].overlapped = NULL; /* once */
 	}
-	fail_msg("it has not completed");
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+void
+stage_await(const WSAOVERLAPPED *overlapped, DWORD status, DWORD bytes)
+{
+	struct completion completion;
+
+	test_until(take(overlapped, &completion), world_run());
+	assert_int_equal(completion.error, status);
+	assert_int_equal(completion.bytes, bytes);
+}
+
+/* ---- from process to process ---- */
+
+WSAPROTOCOL_INFOW
+stage_give(DWORD from, SOCKET s, DWORD to)
+{
+	WSAPROTOCOL_INFOW info;
+
+	world_as(from);
+	assert_int_equal(stage.call.lpWSPDuplicateSocket(s, world_id(to), &info, &stage.error), 0);
+	assert_int_not_equal(info.dwProviderReserved, 0);
+	return info;
+}
+
+SOCKET
+stage_take(DWORD process, WSAPROTOCOL_INFOW *info)
+{
+	world_as(process);
+	return stage_make(info);
+}
+
+void
+stage_come_and_go(bool same_descriptor)
+{
+	const struct world_options options = {.reads = true, .same_descriptor = same_descriptor};
+	SOCKET mine, theirs = INVALID_SOCKET, other;
+	WSAPROTOCOL_INFOW info;
+	uint32_t made;
+
+	stage_connect(&options);
+	mine = stage.a;
+	made = stage.handles_made;
+	for (uint32_t i = 0; i < DUPLICATIONS; i++) {
+		SOCKET before = theirs;
+
+		info = stage_give(A, mine, A2);
+		world_as(A);
+		other = stage_make(NULL);
+		assert_int_not_equal(other, mine);
+		stage_close(A, other);
+		theirs = stage_take(A2, &info);
+		if (i > 0 && same_descriptor)
+			assert_int_equal(theirs, before);
+		if (i > 0 && !same_descriptor)
+			stage_close(A2, before);
+		info = stage_give(A2, theirs, A);
+		before = mine;
+		mine = stage_take(A, &info);
+		if (same_descriptor)
+			assert_int_equal(mine, stage.a);
+		else
+			stage_close(A, before);
+	}
+	made = stage.handles_made - made - DUPLICATIONS; /* without those of the other sockets */
+	assert_int_equal(made, same_descriptor ? 1 : 2 * DUPLICATIONS);
+	stage_close(A, mine);
+	stage_close(A2, theirs);
+	stage_close(B, stage.b);
+	stage_end();
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Three processes of two hosts with the provider in memory: A and A2 of the one that connects, B of
+ * Three processes of two hosts (world.h): A and A2 of the one that connects, B of
  * the one that listens; and the switch's upcalls, which count. Start with stage_connect().
  */
 #ifndef PLX_TEST_SAN_STAGE_H
 #define PLX_TEST_SAN_STAGE_H
 
-#include "fake.h"
+#include "world.h"
 
 enum {
 	A = 11,
@@ -16,11 +16,9 @@ enum {
 	STAGE_COMPLETIONS = 64,
 };
 
-#define HOST_B 0x0200000a /* 10.0.0.2 */
-
 struct completion {
 	SOCKET handle;
-	LPWSAOVERLAPPED overlapped;
+	LPWSAOVERLAPPED overlapped; /* NULL: it has been asserted */
 	DWORD error, bytes;
 };
 
@@ -35,22 +33,29 @@ struct stage {
 };
 extern struct stage stage;
 
-extern const struct fake_options stage_with_reads;
+extern const struct world_options stage_with_reads;
 
 /** Begin without a socket. */
-void stage_begin(const struct fake_options *options);
+void stage_begin(const struct world_options *options);
 /** B listens. */
 void stage_listen(int backlog);
 /** A connects. Returns: its socket */
 SOCKET stage_connect_to(ULONG host);
 /** The result of a connection of A: an error, 0, or WSAEWOULDBLOCK: it is not known. */
 int stage_result_of(SOCKET s);
+/** ... once it is known. */
+int stage_await_result(SOCKET s);
 /** Begin with a connection. */
-void stage_connect(const struct fake_options *options);
+void stage_connect(const struct world_options *options);
 void stage_close(DWORD process, SOCKET s);
 /** Close B's listener; nothing must be left. */
 void stage_end(void);
 
+/** B accepts, once there is something to accept. */
+SOCKET stage_accept(void);
+SOCKET stage_accept_if(LPCONDITIONPROC condition, DWORD_PTR context);
+/** How often an event was set. */
+uint32_t stage_events_set(void);
 SOCKET stage_make(WSAPROTOCOL_INFOW *info);
 /** A call has failed. Returns: its error */
 int stage_refused(int returned);
@@ -60,7 +65,13 @@ HANDLE stage_register(DWORD process, SOCKET s, char *memory, DWORD flags);
 /** Returns: the error of the call: WSA_IO_PENDING */
 int stage_recv(DWORD process, SOCKET s, char *memory, ULONG bytes, WSAOVERLAPPED *overlapped);
 int stage_send(DWORD process, SOCKET s, char *memory, ULONG bytes, WSAOVERLAPPED *overlapped);
-/** It has completed by an upcall, once, and so. */
-void stage_assert_completed(const WSAOVERLAPPED *overlapped, DWORD status, DWORD bytes);
+/** It completes by an upcall, once, and so. */
+void stage_await(const WSAOVERLAPPED *overlapped, DWORD status, DWORD bytes);
+
+/** From process to process: WSPDuplicateSocket(), WSPSocket(). */
+WSAPROTOCOL_INFOW stage_give(DWORD from, SOCKET s, DWORD to);
+SOCKET stage_take(DWORD process, WSAPROTOCOL_INFOW *info);
+/** S7, S8: to and fro; the descriptor of a process is not another socket's meanwhile. */
+void stage_come_and_go(bool same_descriptor);
 
 #endif

@@ -4,6 +4,7 @@
  * processes of a host, with the calls that the provider sees (S3, S11, S12).
  * Start with a_swap_makes_these_calls().
  */
+#include "fake.h"
 #include "sides.h"
 
 enum {
@@ -54,12 +55,12 @@ a_peer_that_closes_is_noticed(void **state)
 {
 	(void)state;
 	sides_begin(true);
-	fake_as(B);
+	world_as(B);
 	san_companion_close(&side[1].companion);
 	sides_run(0);
 	assert_int_equal(side[0].companion.stream.end, PLX_SAN_END_LOST);
 	assert_int_equal(side[0].companion.error, WSAECONNRESET);
-	fake_as(A);
+	world_as(A);
 	san_companion_close(&side[0].companion);
 	stage_end();
 }
@@ -160,7 +161,7 @@ a_token_of_another_process_takes_nothing(void **state)
 	san_companion_give(&side[0].companion, A2);
 	sides_settle();
 	before = side[0].companion;
-	fake_as(B);
+	world_as(B);
 	assert_int_equal(san_companion_take(&taken, &stage.call, &before.info, &before.stream,
 					    &side[0].rings, side[0].messages[1]),
 			 WSAEINVAL);

@@ -4,6 +4,7 @@
  * left, and the other end either goes on with every byte or is told that the connection is lost.
  * Start with one_death().
  */
+#include "fake.h"
 #include "sides.h"
 
 enum {
@@ -65,10 +66,10 @@ one_death(enum load load, DWORD victim, uint32_t calls)
 	}
 	fake_kill(A);
 	fake_kill(A2);
-	fake_as(B);
+	world_as(B);
 	san_companion_close(&side[1].companion);
 	stage_close(B, stage.listener);
-	fake_end();
+	world_end();
 	return died;
 }
 

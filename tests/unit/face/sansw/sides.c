@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Two ends of a stream over the provider in memory. Start with sides_settle().
+ * Two ends of a stream over a provider. Start with sides_settle().
  */
 #include "sides.h"
+
+#include "clock.h"
 
 enum {
 	TURNS = 1000000,
@@ -36,7 +38,7 @@ open_side(uint32_t i, DWORD process, SOCKET s)
 	one->process = process;
 	one->rings = (struct plx_san_rings){one->in, one->out};
 	as_is.connects = i == 0;
-	fake_as(process);
+	world_as(process);
 	assert_int_equal(san_companion_open(&one->companion, &stage.call, s, &as_is, &one->rings,
 					    one->messages[0]),
 			 0);
@@ -45,37 +47,43 @@ open_side(uint32_t i, DWORD process, SOCKET s)
 void
 sides_run(uint32_t i)
 {
-	fake_as(side[i].process);
+	world_as(side[i].process);
 	san_companion_run(&side[i].companion, 0);
+}
+
+bool
+sides_turn(void)
+{
+	sides_run(0);
+	sides_run(1);
+	return world_run();
 }
 
 void
 sides_settle(void)
 {
-	do {
-		sides_run(0);
-		sides_run(1);
-	} while (fake_run());
+	while (sides_turn())
+		;
 }
 
 void
 sides_begin(bool reads)
 {
-	const struct fake_options options = {.reads = reads};
+	const struct world_options options = {.reads = reads};
 
 	stage_connect(&options);
 	open_side(0, A, stage.a);
 	open_side(1, B, stage.b);
-	sides_settle();
-	assert_true(plx_san_is_open(&side[0].companion.stream));
-	assert_true(plx_san_is_open(&side[1].companion.stream));
+	test_until(plx_san_is_open(&side[0].companion.stream) &&
+			   plx_san_is_open(&side[1].companion.stream),
+		   sides_turn());
 }
 
 void
 sides_end(void)
 {
 	for (uint32_t i = 0; i < 2; i++) {
-		fake_as(side[i].process);
+		world_as(side[i].process);
 		san_companion_close(&side[i].companion);
 	}
 	stage_end();
@@ -123,7 +131,7 @@ sides_offer(uint32_t i)
 {
 	for (uint32_t k = 0; k < LARGE; k++)
 		sides_large[k] = pattern(i, side[i].written + k);
-	fake_as(side[i].process);
+	world_as(side[i].process);
 	assert_int_equal(san_companion_offer(&side[i].companion, sides_large, LARGE), 0);
 	side[i].written += LARGE;
 }
@@ -142,7 +150,7 @@ sides_take(void)
 
 	one->process = sides_next();
 	one->which = 1 - one->which;
-	fake_as(one->process);
+	world_as(one->process);
 	return san_companion_take(&one->companion, &stage.call, &before.info, &before.stream,
 				  &one->rings, one->messages[one->which]);
 }
@@ -155,15 +163,15 @@ sides_hand_over(void)
 
 	assert_true(before.given);
 	assert_int_equal(sides_take(), 0);
-	fake_as(process);
+	world_as(process);
 	san_companion_close(&before);
-	sides_settle();
 }
 
 void
 sides_swap(void)
 {
 	san_companion_give(&side[0].companion, sides_next());
-	sides_settle();
+	test_until(side[0].companion.given, sides_turn());
 	sides_hand_over();
+	sides_settle();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Two ends of a stream over the provider in memory, one of a host with two processes, with programs
- * that write and read a pattern. Start with sides_begin().
+ * Two ends of a stream over a provider, one of a host with two processes, with programs that write
+ * and read a pattern. Start with sides_begin().
  */
 #ifndef PLX_TEST_SANSW_SIDES_H
 #define PLX_TEST_SANSW_SIDES_H
@@ -38,7 +38,9 @@ void sides_begin(bool reads);
 void sides_end(void);
 /** Do what the process in control of an end can. */
 void sides_run(uint32_t i);
-/** ... of both, and the network, until nothing can be done. */
+/** ... of both, and the network, once. Returns: as world_run() */
+bool sides_turn(void);
+/** ... until nothing can be done. */
 void sides_settle(void);
 /** ... with programs that read everything. */
 void sides_drain(void);
