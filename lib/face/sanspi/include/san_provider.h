@@ -374,5 +374,8 @@ typedef struct _WSPUPCALLTABLEEX {
 typedef int(WSPAPI *LPWSPSTARTUPEX)(WORD wVersionRequested, LPWSPDATA lpWSPData,
 				    LPWSAPROTOCOL_INFOW lpProtocolInfo,
 				    LPWSPUPCALLTABLEEX lpUpcallTable, LPWSPPROC_TABLE lpProcTable);
+int WSPAPI WSPStartupEx(WORD wVersionRequested, LPWSPDATA lpWSPData,
+			LPWSAPROTOCOL_INFOW lpProtocolInfo, LPWSPUPCALLTABLEEX lpUpcallTable,
+			LPWSPPROC_TABLE lpProcTable);
 
 #endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Streams over queue pairs: bytes and large transfers both ways, while one end passes between two
+ * programs, with the other end's help and in silence. Start with streams_survive().
+ */
+#include "clock.h"
+#include "sides.h"
+
+enum {
+	SWAPS = 100,
+	ROUNDS = 20,
+};
+
+/* All that was written is read. */
+static void
+drain(void)
+{
+	test_until(side[1].read == side[0].written && side[0].read == side[1].written,
+		   (sides_turn(), sides_read(0), sides_read(1)));
+}
+
+static void
+bytes_go_both_ways(void **state)
+{
+	(void)state;
+	sides_begin(true);
+	for (uint32_t k = 0; k < ROUNDS; k++) {
+		sides_write(0, 1500);
+		sides_write(1, 700);
+		drain();
+	}
+	assert_int_equal(side[0].read, 700 * ROUNDS);
+	assert_int_equal(side[1].read, 1500 * ROUNDS);
+	sides_end();
+}
+
+static void
+large_transfers_are_read(void **state)
+{
+	(void)state;
+	sides_begin(true);
+	sides_write(0, 100);
+	sides_offer(0);
+	drain();
+	test_until(side[0].companion.large == NULL, sides_turn());
+	sides_offer(1);
+	drain();
+	test_until(side[1].companion.large == NULL, sides_turn());
+	sides_end();
+}
+
+static void
+a_peer_that_closes_is_noticed(void **state)
+{
+	(void)state;
+	sides_begin(true);
+	world_as(B);
+	san_companion_close(&side[1].companion);
+	test_until(side[0].companion.stream.end != PLX_SAN_END_NOT, (sides_run(0), world_run()));
+	assert_int_equal(side[0].companion.error, WSAECONNRESET);
+	world_as(A);
+	san_companion_close(&side[0].companion);
+	stage_end();
+}
+
+/* Bytes flow all the time, also while nobody has the connection. */
+static void
+flow(uint32_t k)
+{
+	sides_write(0, 1 + 37 * k % 900);
+	sides_write(1, 1 + 91 * k % 900);
+	if (k % 7 == 3 && side[1].companion.large == NULL && side[1].written == side[0].read)
+		sides_offer(1);
+	sides_turn();
+	sides_read(0);
+	sides_read(1);
+}
+
+static void
+streams_survive(bool silent)
+{
+	sides_begin(true);
+	for (uint32_t k = 0; k < SWAPS; k++) {
+		flow(k);
+		if (silent)
+			san_companion_pass(&side[0].companion, world_id(sides_next()));
+		else
+			san_companion_give(&side[0].companion, world_id(sides_next()));
+		test_until(side[0].companion.given, flow(k));
+		for (uint32_t i = 0; i < k % 5; i++) {
+			sides_write(1, 10);
+			sides_run(1);
+		}
+		sides_hand_over();
+	}
+	drain();
+	test_until(side[1].companion.large == NULL, sides_turn());
+	assert_int_equal(side[0].companion.stream.end, PLX_SAN_END_NOT);
+	assert_int_equal(side[1].companion.stream.end, PLX_SAN_END_NOT);
+	sides_end();
+}
+
+static void
+streams_survive_swaps(void **state)
+{
+	(void)state;
+	streams_survive(false);
+}
+
+static void
+streams_survive_swaps_in_silence(void **state)
+{
+	(void)state;
+	streams_survive(true);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bytes_go_both_ways),
+		cmocka_unit_test(large_transfers_are_read),
+		cmocka_unit_test(a_peer_that_closes_is_noticed),
+		cmocka_unit_test(streams_survive_swaps),
+		cmocka_unit_test(streams_survive_swaps_in_silence),
+	};
+
+	return WORLD_RUN(tests);
+}
