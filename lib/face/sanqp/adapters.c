@@ -65,7 +65,8 @@ sanqp_adapter_at(struct sanqp *process, uint32_t i)
 	bool open;
 
 	pthread_mutex_lock(&process->lock);
-	open = adapter->adapter != NULL || open_one(adapter);
+	open = adapter->adapter != NULL ||
+	       (open_one(adapter) && sanqp_thread_watch_adapter(process, i));
 	pthread_mutex_unlock(&process->lock);
 	return open ? adapter : NULL;
 }

@@ -270,6 +270,8 @@ SOCKET sanqp_take(struct sanqp *process, DWORD token, LPINT lpErrno);
 
 /* Start the thread, if there is none. Returns: false: it cannot be */
 bool sanqp_thread_start(struct sanqp *process);
+/* It sleeps on an adapter that was opened later. process->lock is held */
+bool sanqp_thread_watch_adapter(struct sanqp *process, uint32_t i);
 void sanqp_thread_end(struct sanqp *process);
 /* Tell the switch when something completes: the thread sleeps on the completion queue. */
 bool sanqp_thread_watch(struct sanqp_socket *socket);

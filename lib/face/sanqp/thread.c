@@ -118,12 +118,12 @@ start(struct sanqp *process)
 	return false;
 }
 
-static bool
-watch_adapter(struct sanqp *process, uint32_t i)
+bool
+sanqp_thread_watch_adapter(struct sanqp *process, uint32_t i)
 {
 	struct sanqp_adapter *adapter = &process->adapter[i];
 
-	if (adapter->watched || adapter->channel == NULL)
+	if (!process->threaded || adapter->watched || adapter->channel == NULL)
 		return true;
 	adapter->watched =
 		watch(process, plx_event_channel_fd(adapter->channel), mark(OF_ADAPTER, i)) &&
@@ -141,7 +141,7 @@ sanqp_thread_start(struct sanqp *process)
 		process->threaded = start(process);
 	all = process->threaded;
 	for (uint32_t i = 0; i < process->adapters && all; i++)
-		all = watch_adapter(process, i);
+		all = sanqp_thread_watch_adapter(process, i);
 	pthread_mutex_unlock(&process->lock);
 	return all;
 }

@@ -2,7 +2,7 @@
  *
  * Steps of a stream as calls of a provider. Start with san_companion_run().
  */
-#include "companion.h"
+#include "plx_san_companion.h"
 
 /* The provider says nothing; it is asked. */
 #define POLLED ((HANDLE)1)

@@ -6,7 +6,7 @@
 #ifndef PLX_TEST_SANSW_SIDES_H
 #define PLX_TEST_SANSW_SIDES_H
 
-#include "companion.h"
+#include "plx_san_companion.h"
 #include "stage.h"
 
 enum {

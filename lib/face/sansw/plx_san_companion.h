@@ -6,8 +6,8 @@
  *
  * Threads: one at a time
  */
-#ifndef PLX_SANSW_COMPANION_H
-#define PLX_SANSW_COMPANION_H
+#ifndef PLX_SAN_COMPANION_H
+#define PLX_SAN_COMPANION_H
 
 #include <san_provider.h>
 

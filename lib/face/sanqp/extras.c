@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the provider has beside its contract. Start with plx_sanqp_arm().
+ */
+#include "plx_sanqp.h"
+#include "provider.h"
+
+/* With its lock held. NULL: it has no connection */
+static struct sanqp_socket *
+find_connected(SOCKET s)
+{
+	int ignored;
+	struct sanqp_socket *socket = sanqp_find(s, &ignored);
+
+	if (socket == NULL)
+		return NULL;
+	if (socket->connection != NULL)
+		return socket;
+	sanqp_leave(socket);
+	return NULL;
+}
+
+bool
+plx_sanqp_arm(SOCKET s, int fds[PLX_SANQP_FDS])
+{
+	struct sanqp_socket *socket = find_connected(s);
+	struct sanqp_connection *connection;
+	bool armed;
+
+	if (socket == NULL)
+		return false;
+	connection = socket->connection;
+	fds[0] = plx_cq_fd(connection->cq);
+	fds[1] = plx_adapter_async_fd(connection->adapter->adapter);
+	(void)plx_cq_get_event(connection->cq);
+	armed = plx_cq_arm(connection->cq, PLX_CQ_NOTIFY_ANY, NULL) == PLX_OK;
+	sanqp_leave(socket);
+	return armed && fds[0] >= 0 && fds[1] >= 0;
+}
+
+bool
+plx_sanqp_adapter(SOCKET s, char name[PLX_ADAPTER_NAME_MAX + 1])
+{
+	struct sanqp_socket *socket = find_connected(s);
+
+	if (socket == NULL)
+		return false;
+	memcpy(name, socket->connection->adapter->name, PLX_ADAPTER_NAME_MAX + 1);
+	sanqp_leave(socket);
+	return true;
+}
+
+DWORD
+plx_sanqp_process(const char *adapter)
+{
+	struct sanqp *process = sanqp_current();
+
+	for (uint32_t i = 0; process != NULL && i < process->adapters; i++)
+		if (strcmp(process->adapter[i].name, adapter) == 0 &&
+		    sanqp_adapter_at(process, i) != NULL)
+			return process->adapter[i].info.seat;
+	return 0;
+}
+
+bool
+plx_sanqp_addresses(SOCKET s, struct plx_connector_info *out)
+{
+	struct sanqp_socket *socket = find_connected(s);
+
+	if (socket == NULL)
+		return false;
+	*out = socket->info;
+	sanqp_leave(socket);
+	return true;
+}
+
+void
+plx_sanqp_forget(void)
+{
+	(void)sanqp_use(NULL);
+}

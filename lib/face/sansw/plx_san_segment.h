@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The memory of a session that the processes of a host share: the rings of a stream, its state
+ * while nobody has control, and words that say who waits. The broker makes it; neither it nor a
+ * program believes what is in there. Start with san_segment_make().
+ */
+#ifndef PLX_SAN_SEGMENT_H
+#define PLX_SAN_SEGMENT_H
+
+#include <stdatomic.h>
+
+#include "plx_san_stream.h"
+
+/* What who has control knows, for those who have not. */
+enum san_ready {
+	SAN_READY_IN = 1 << 0,  /* bytes can be read */
+	SAN_READY_OUT = 1 << 1, /* ... written */
+	SAN_READY_END = 1 << 2, /* the other end has shut, and all is read */
+};
+
+struct san_shared {
+	_Alignas(64) _Atomic uint32_t
+		waiting;              /* requests that wait for control; the broker writes it */
+	_Atomic uint32_t holders;     /* programs that have it; the broker writes it */
+	_Atomic uint32_t parked;      /* processes that wait for `ready` to change */
+	_Atomic uint32_t ready;       /* enum san_ready; who has control writes it */
+	struct plx_san_stream stream; /* of who gave control away last */
+};
+
+/* One process's view of it. */
+struct san_segment {
+	int fd;                       /* -1: none */
+	struct plx_san_config config; /* as the broker has said; the memory has no copy */
+	size_t bytes;
+	struct san_shared *shared;
+	struct plx_san_rings rings;
+};
+
+/** Make one. Returns: 0, or an error of errno.h */
+int san_segment_make(struct san_segment *segment, const struct plx_san_config *config);
+/** ... of a descriptor that the broker has sent, which is the segment's then, whatever this
+ * returns. Returns: 0, or an error: EPROTO (it is not as long as its configuration says, or could
+ * be cut) */
+int san_segment_map(struct san_segment *segment, const struct plx_san_config *config, int fd);
+void san_segment_free(struct san_segment *segment);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Segments: files without a name, which nobody can cut while others have them mapped.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "plx_san_segment.h"
+
+enum {
+	SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL,
+};
+
+static size_t
+bytes_of(const struct plx_san_config *config)
+{
+	return sizeof(struct san_shared) + (size_t)config->in_bytes + config->out_bytes;
+}
+
+static int
+map(struct san_segment *segment)
+{
+	uint8_t *memory =
+		mmap(NULL, segment->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment->fd, 0);
+
+	if (memory == MAP_FAILED)
+		return errno;
+	segment->shared = (struct san_shared *)memory;
+	segment->rings.in = memory + sizeof(struct san_shared);
+	segment->rings.out = segment->rings.in + segment->config.in_bytes;
+	return 0;
+}
+
+int
+san_segment_make(struct san_segment *segment, const struct plx_san_config *config)
+{
+	int error = 0;
+
+	*segment = (struct san_segment){.config = *config, .bytes = bytes_of(config)};
+	segment->fd = memfd_create("pollux-session", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (segment->fd < 0)
+		return errno;
+	if (ftruncate(segment->fd, (off_t)segment->bytes) != 0 ||
+	    fcntl(segment->fd, F_ADD_SEALS, SEALS) != 0)
+		error = errno;
+	if (error == 0)
+		error = map(segment);
+	if (error != 0)
+		san_segment_free(segment);
+	return error;
+}
+
+int
+san_segment_map(struct san_segment *segment, const struct plx_san_config *config, int fd)
+{
+	struct stat file;
+	int error = EPROTO;
+
+	*segment = (struct san_segment){.fd = fd, .config = *config, .bytes = bytes_of(config)};
+	if (fstat(fd, &file) == 0 && (size_t)file.st_size == segment->bytes &&
+	    (fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK))
+		error = map(segment);
+	if (error != 0)
+		san_segment_free(segment);
+	return error;
+}
+
+void
+san_segment_free(struct san_segment *segment)
+{
+	if (segment->shared != NULL)
+		munmap(segment->shared, segment->bytes);
+	if (segment->fd >= 0)
+		close(segment->fd);
+	*segment = (struct san_segment){.fd = -1};
+}
