@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the files of the broker share. Start with struct session.
+ */
+#ifndef PLX_SANBROKER_BROKER_H
+#define PLX_SANBROKER_BROKER_H
+
+#include <plx_san_companion.h>
+#include <plx_san_control.h>
+#include <plx_san_segment.h>
+#include <plx_sanqp.h>
+
+#include "plx_san_arbiter.h"
+#include "plx_san_broker.h"
+
+enum {
+	BROKER_PROCESS = 1, /* in arbiters; programs from 2 on */
+	SESSIONS_MAX = 65536,
+	PROGRAMS_MAX = 4096,
+	HELLO_MS = 10000, /* longest wait for a peer's */
+};
+
+/* A descriptor that the broker sleeps on. */
+struct watch {
+	int fd; /* -1: none */
+	void (*ready)(struct watch *watch);
+	void *owner;
+};
+
+/* A program, by its control channel. */
+struct program {
+	struct plx_list link;
+	struct san_broker *broker;
+	struct watch control;
+	uint64_t process; /* in arbiters */
+};
+
+/* A program that has said what it wants of a session. */
+struct holder {
+	struct plx_list link;
+	struct program *program;
+	uint32_t name; /* by which WSPDuplicateSocket() names it; 0: it has not asked yet */
+	bool leaves;   /* when it has given control away */
+};
+
+enum session_state {
+	SESSION_CONNECTING, /* WSPConnect() is under way */
+	SESSION_HELLO,      /* connected; both ends introduce themselves */
+	SESSION_UP,
+	SESSION_CLOSING, /* no program has it: what was written is sent, then FIN */
+	SESSION_OVER,    /* freed at the end of the round */
+};
+
+struct session {
+	struct plx_list link;
+	struct san_broker *broker;
+	uint64_t number;
+	enum session_state state;
+	SOCKET s;      /* the provider's; INVALID_SOCKET: another process has it */
+	bool controls; /* the companion is the broker's */
+	bool released; /* nobody has a descriptor */
+	struct san_companion companion;
+	void *messages; /* of the companion */
+	struct san_segment segment;
+	struct san_address local, peer;
+	char adapter[SAN_ADAPTER_NAME];
+	struct plx_san_arbiter arbiter;
+	struct plx_list holders;
+	struct watch completions, gone; /* while it controls */
+	struct watch anchor;
+	uint32_t token;    /* of who gave it away */
+	uint32_t ready;    /* as holders know it */
+	uint64_t deadline; /* PLX_NEVER: none */
+	/* until it is up */
+	struct program *asker; /* NULL: it was accepted, or the program has gone */
+	uint32_t question;
+	int socket; /* the program's; -1: none */
+	struct listener *listener;
+};
+
+struct listener {
+	struct plx_list link;
+	struct san_broker *broker;
+	SOCKET s; /* INVALID_SOCKET: it has ended, and is freed at the end of the round */
+	struct san_address local;
+};
+
+struct san_broker {
+	struct san_broker_options options;
+	struct san_rule rule[SAN_RULES_MAX];
+	char path[108];
+	WSPPROC_TABLE call;
+	int epoll;
+	struct watch programs_at, events; /* new programs; the provider's upcalls */
+	int anchors[2];                   /* listeners for anchors, IPv4 and IPv6; -1: none */
+	struct plx_list programs, sessions, listeners;
+	uint64_t processes, numbers; /* given so far */
+	struct san_broker_counts count;
+};
+
+/* ---- broker.c ---- */
+
+uint64_t broker_now(void);
+void broker_log(const struct san_broker *broker, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+bool broker_watch(struct san_broker *broker, struct watch *watch, int fd,
+		  void (*ready)(struct watch *watch), void *owner);
+/* @param close the descriptor is ours */
+void broker_unwatch(struct san_broker *broker, struct watch *watch, bool close_it);
+
+/* ---- rules.c ---- */
+
+bool broker_is_rdma(const struct san_broker *broker, const struct san_address *address);
+
+/* ---- program.c ---- */
+
+void program_arrives(struct watch *watch);
+void program_ends(struct program *program);
+void program_tell(struct program *program, const struct session *session,
+		  enum san_control_kind kind, uint32_t process, uint32_t token, int error);
+void program_answer(struct program *program, uint32_t question, const struct session *session,
+		    int error);
+
+/* ---- session.c ---- */
+
+/* NULL: there is no memory for it, or there are too many. */
+struct session *session_make(struct san_broker *broker, SOCKET s, bool connects);
+/* It is connected: the companion begins. */
+void session_begin(struct session *session);
+/* Do what can be done by the broker, and tell programs. */
+void session_run(struct session *session);
+/* Time has passed. */
+void session_on_time(struct session *session, uint64_t now);
+/* The connection has ended, for all that have it. */
+void session_end(struct session *session, int error);
+void session_free(struct session *session);
+struct session *session_find(struct san_broker *broker, uint64_t number);
+struct holder *session_holder(struct session *session, const struct program *program);
+/* NULL: there is no memory */
+struct holder *session_add_holder(struct session *session, struct program *program);
+/* A program has no descriptor of it any more; it has gone. */
+void session_leave(struct session *session, struct program *program);
+void session_lost(struct session *session, struct program *program);
+/* What programs say of it. */
+void session_ask(struct session *session, struct program *program, uint32_t name);
+void session_done(struct session *session, const struct program *program);
+void session_gave(struct session *session, const struct program *program, uint32_t token);
+void session_took(struct session *session, const struct program *program, int error);
+/* A program would wait, or goes: the broker is to have control. */
+void session_call_in(struct session *session, const struct program *program);
+/* The last descriptor has been closed. */
+void session_released(struct watch *watch);
+
+/* ---- connect.c ---- */
+
+void connect_begin(struct program *program, const struct san_control *question, int socket);
+/* The provider says that something has happened. */
+void connect_on_event(struct session *session);
+/* The stream is open: a program gets it. Returns: false: nobody wants it any more */
+bool connect_finish(struct session *session);
+
+/* ---- listen.c ---- */
+
+void listen_begin(struct program *program, const struct san_control *question, int socket);
+void listen_on_event(struct listener *listener);
+bool listen_finish(struct session *session);
+void listen_end(struct listener *listener);
+/* Free those that have ended. */
+void listen_clean(struct san_broker *broker);
+/* The session whose anchor a kernel socket is connected to. NULL: none */
+struct session *listen_find(struct san_broker *broker, int socket);
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Connections that arrive for programs of this host: each becomes one of the kernel, between the
+ * broker and the socket that listens, so that any process that has it accepts it. Start with
+ * listen_begin().
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "broker.h"
+#include "plx_session.h"
+
+/* ---- listening ---- */
+
+static struct listener *
+find_listener(struct san_broker *broker, const struct san_address *local)
+{
+	struct plx_list *node, *after;
+
+	plx_list_for_each (node, after, &broker->listeners) {
+		struct listener *listener = plx_list_entry(node, struct listener, link);
+
+		if (listener->s != INVALID_SOCKET && listener->local.port == local->port &&
+		    plx_session_ip_equal(&listener->local.ip, &local->ip))
+			return listener;
+	}
+	return NULL;
+}
+
+static int
+start(struct san_broker *broker, const struct san_control *question, SOCKET *out)
+{
+	const WSPPROC_TABLE *call = &broker->call;
+	struct sockaddr_storage address;
+	int error = 0;
+
+	*out = call->lpWSPSocket(question->local.ip.version == 6 ? AF_INET6 : AF_INET, SOCK_STREAM,
+				 IPPROTO_TCP, NULL, 0, WSA_FLAG_OVERLAPPED, &error);
+	if (*out == INVALID_SOCKET)
+		return error;
+	plx_session_sockaddr_write(&question->local.ip, question->local.port, &address);
+	if (call->lpWSPBind(*out, (struct sockaddr *)&address,
+			    (int)plx_session_sockaddr_bytes(&question->local.ip), &error) == 0 &&
+	    call->lpWSPListen(*out, (int)question->backlog, &error) == 0 &&
+	    call->lpWSPEventSelect(*out, broker, FD_ACCEPT, &error) == 0)
+		return 0;
+	call->lpWSPCloseSocket(*out, &(int){0});
+	return error;
+}
+
+void
+listen_begin(struct program *program, const struct san_control *question, int socket)
+{
+	struct san_broker *broker = program->broker;
+	struct listener *listener = find_listener(broker, &question->local);
+	int error = 0;
+
+	close(socket);
+	if (listener == NULL) {
+		listener = broker_is_rdma(broker, &question->local) ? calloc(1, sizeof(*listener))
+								    : NULL;
+		error = listener != NULL ? start(broker, question, &listener->s) : WSAENOBUFS;
+		if (error != 0) {
+			free(listener);
+			program_answer(program, question->number, NULL, SAN_USE_TCP);
+			return;
+		}
+		listener->broker = broker;
+		listener->local = question->local;
+		plx_list_append(&broker->listeners, &listener->link);
+		broker->count.listeners++;
+	}
+	program_answer(program, question->number, NULL, 0);
+}
+
+void
+listen_end(struct listener *listener)
+{
+	struct san_broker *broker = listener->broker;
+	struct plx_list *node, *after;
+	SOCKET s = listener->s;
+	int ignored;
+
+	if (s == INVALID_SOCKET)
+		return;
+	listener->s = INVALID_SOCKET;
+	broker->count.listeners--;
+	plx_list_for_each (node, after, &broker->sessions) {
+		struct session *session = plx_list_entry(node, struct session, link);
+
+		if (session->listener == listener) {
+			session->listener = NULL;
+			if (session->state != SESSION_UP)
+				session_end(session, ECONNRESET);
+		}
+	}
+	broker->call.lpWSPCloseSocket(s, &ignored);
+}
+
+void
+listen_clean(struct san_broker *broker)
+{
+	struct plx_list *node, *after;
+
+	plx_list_for_each (node, after, &broker->listeners) {
+		struct listener *listener = plx_list_entry(node, struct listener, link);
+
+		if (listener->s != INVALID_SOCKET)
+			continue;
+		plx_list_remove(&listener->link);
+		free(listener);
+	}
+}
+
+/* ---- arriving ---- */
+
+static void
+arrive(struct listener *listener, SOCKET s)
+{
+	struct session *session = session_make(listener->broker, s, false);
+	int ignored;
+
+	if (session == NULL) {
+		listener->broker->call.lpWSPCloseSocket(s, &ignored);
+		return;
+	}
+	session->listener = listener;
+	session_begin(session);
+}
+
+void
+listen_on_event(struct listener *listener)
+{
+	const WSPPROC_TABLE *call = &listener->broker->call;
+	int error = 0;
+	SOCKET s;
+
+	while (listener->s != INVALID_SOCKET &&
+	       (s = call->lpWSPAccept(listener->s, NULL, NULL, NULL, 0, &error)) != INVALID_SOCKET)
+		arrive(listener, s);
+}
+
+/* ---- the anchor ---- */
+
+/* Where the kernel's socket listens: at the loopback address, too, if it does at all of them. */
+static socklen_t
+kernel_address(const struct san_address *local, struct sockaddr_storage *out)
+{
+	struct plx_ip ip = local->ip;
+
+	if (plx_session_ip_is_any(&ip) && ip.version == 4)
+		memcpy(ip.v, (const uint8_t[]){127, 0, 0, 1}, 4);
+	else if (plx_session_ip_is_any(&ip))
+		ip.v[15] = 1;
+	plx_session_sockaddr_write(&ip, local->port, out);
+	return (socklen_t)plx_session_sockaddr_bytes(&ip);
+}
+
+bool
+listen_finish(struct session *session)
+{
+	struct listener *listener = session->listener;
+	struct sockaddr_storage to;
+	socklen_t bytes = kernel_address(&listener->local, &to);
+	int fd = socket(to.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	session->listener = NULL;
+	if (fd < 0)
+		return false;
+	if (connect(fd, (struct sockaddr *)&to, bytes) != 0 && errno != EINPROGRESS) {
+		close(fd);
+		listen_end(listener); /* nobody does any more */
+		return false;
+	}
+	if (broker_watch(session->broker, &session->anchor, fd, session_released, session))
+		return true;
+	close(fd);
+	return false;
+}
+
+/* An address of the kernel, of either end. A socket of both families says mapped ones. */
+static bool
+read_name(int socket, bool peers, struct san_address *out)
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+	struct sockaddr_storage name;
+	socklen_t bytes = sizeof(name);
+	int failed = peers ? getpeername(socket, (struct sockaddr *)&name, &bytes)
+			   : getsockname(socket, (struct sockaddr *)&name, &bytes);
+
+	if (failed != 0 || plx_session_sockaddr_read((struct sockaddr *)&name, bytes, &out->ip,
+						     &out->port) != PLX_OK)
+		return false;
+	if (out->ip.version == 6 && memcmp(out->ip.v, mapped, sizeof(mapped)) == 0) {
+		struct plx_ip v4 = {.version = 4};
+
+		memcpy(v4.v, out->ip.v + sizeof(mapped), 4);
+		out->ip = v4;
+	}
+	return true;
+}
+
+static bool
+is_address(const struct san_address *a, const struct san_address *b)
+{
+	return a->port == b->port && plx_session_ip_equal(&a->ip, &b->ip);
+}
+
+static bool
+is_anchor_of(const struct session *session, const struct san_address *local,
+	     const struct san_address *peer)
+{
+	struct san_address mine, other;
+
+	return session->anchor.fd >= 0 && read_name(session->anchor.fd, false, &mine) &&
+	       read_name(session->anchor.fd, true, &other) && is_address(&mine, peer) &&
+	       is_address(&other, local);
+}
+
+struct session *
+listen_find(struct san_broker *broker, int socket)
+{
+	struct san_address local, peer;
+	struct plx_list *node, *after;
+
+	if (socket < 0 || !read_name(socket, false, &local) || !read_name(socket, true, &peer))
+		return NULL;
+	plx_list_for_each (node, after, &broker->sessions) {
+		struct session *session = plx_list_entry(node, struct session, link);
+
+		if (session->state != SESSION_OVER && is_anchor_of(session, &local, &peer))
+			return session;
+	}
+	return NULL;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Programs and what they say. Start with hear().
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "broker.h"
+
+/* ---- to them ---- */
+
+/* Whoever does not take what it is told is as good as gone. */
+static void
+send_to(struct program *program, const struct san_control *message, int fd)
+{
+	if (program->control.fd >= 0 && !san_control_send(program->control.fd, message, fd))
+		program_ends(program);
+}
+
+void
+program_tell(struct program *program, const struct session *session, enum san_control_kind kind,
+	     uint32_t process, uint32_t token, int error)
+{
+	const struct san_control message = {
+		.kind = kind,
+		.session = session->number,
+		.process = process,
+		.token = token,
+		.error = error,
+	};
+
+	send_to(program, &message, -1);
+}
+
+void
+program_answer(struct program *program, uint32_t question, const struct session *session, int error)
+{
+	struct san_control message = {
+		.kind = SAN_CONTROL_ANSWER, .number = question, .error = error};
+
+	if (session == NULL) {
+		send_to(program, &message, -1);
+		return;
+	}
+	message.session = session->number;
+	message.local = session->local;
+	message.peer = session->peer;
+	message.config = session->segment.config;
+	message.broker = plx_sanqp_process(session->adapter);
+	memcpy(message.adapter, session->adapter, sizeof(message.adapter));
+	send_to(program, &message, session->segment.fd);
+}
+
+/* ---- from them ---- */
+
+static void
+find(struct program *program, const struct san_control *m, int fd)
+{
+	struct session *session = listen_find(program->broker, fd);
+
+	if (fd >= 0)
+		close(fd);
+	if (session == NULL)
+		program_answer(program, m->number, NULL, ENOENT);
+	else if (session_add_holder(session, program) == NULL)
+		program_answer(program, m->number, NULL, ENOMEM);
+	else
+		program_answer(program, m->number, session, 0);
+}
+
+/* Of a session that it holds. */
+static void
+hear_of_session(struct program *program, const struct san_control *m)
+{
+	struct session *session = session_find(program->broker, m->session);
+
+	if (session == NULL || session_holder(session, program) == NULL)
+		return; /* it has ended, and the program will hear so */
+	switch ((enum san_control_kind)m->kind) {
+	case SAN_CONTROL_ASK:
+		session_ask(session, program, m->process);
+		break;
+	case SAN_CONTROL_DONE:
+		session_done(session, program);
+		break;
+	case SAN_CONTROL_GAVE:
+		session_gave(session, program, m->token);
+		break;
+	case SAN_CONTROL_TOOK:
+		session_took(session, program, m->error);
+		break;
+	case SAN_CONTROL_IDLE:
+		session_call_in(session, program);
+		break;
+	case SAN_CONTROL_CLOSE:
+		session_leave(session, program);
+		break;
+	case SAN_CONTROL_NONE:
+	case SAN_CONTROL_CONNECT:
+	case SAN_CONTROL_LISTEN:
+	case SAN_CONTROL_FIND:
+	case SAN_CONTROL_ANSWER:
+	case SAN_CONTROL_TURN:
+	case SAN_CONTROL_WANTED:
+	case SAN_CONTROL_TAKE:
+	case SAN_CONTROL_READY:
+	case SAN_CONTROL_OVER:
+	case SAN_CONTROL_COUNT:
+		program_ends(program); /* these are not a program's to say */
+		break;
+	}
+}
+
+static void
+hear(struct program *program, const struct san_control *m, int fd)
+{
+	if (m->kind == SAN_CONTROL_CONNECT && fd >= 0) {
+		connect_begin(program, m, fd);
+	} else if (m->kind == SAN_CONTROL_LISTEN && fd >= 0) {
+		listen_begin(program, m, fd);
+	} else if (m->kind == SAN_CONTROL_FIND && fd >= 0) {
+		find(program, m, fd);
+	} else {
+		if (fd >= 0)
+			close(fd);
+		hear_of_session(program, m);
+	}
+}
+
+static void
+on_control(struct watch *watch)
+{
+	struct program *program = watch->owner;
+	struct san_control message;
+	int fd;
+
+	while (program->control.fd >= 0) {
+		switch (san_control_receive(program->control.fd, &message, &fd)) {
+		case SAN_CONTROL_GOT:
+			hear(program, &message, fd);
+			break;
+		case SAN_CONTROL_NOTHING_YET:
+			return;
+		case SAN_CONTROL_GONE:
+			program_ends(program);
+			break;
+		}
+	}
+}
+
+/* ---- from its beginning to its end ---- */
+
+void
+program_arrives(struct watch *watch)
+{
+	struct san_broker *broker = watch->owner;
+	int fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct program *program;
+
+	if (fd < 0)
+		return;
+	program = broker->count.programs < PROGRAMS_MAX ? calloc(1, sizeof(*program)) : NULL;
+	if (program == NULL || !broker_watch(broker, &program->control, fd, on_control, program)) {
+		close(fd);
+		free(program);
+		return;
+	}
+	program->broker = broker;
+	program->process = ++broker->processes;
+	plx_list_append(&broker->programs, &program->link);
+	broker->count.programs++;
+}
+
+/* It is freed at the end of the round. */
+void
+program_ends(struct program *program)
+{
+	struct san_broker *broker = program->broker;
+	struct plx_list *node, *after;
+
+	if (program->control.fd < 0)
+		return;
+	broker_unwatch(broker, &program->control, true);
+	broker->count.programs--;
+	plx_list_for_each (node, after, &broker->sessions) {
+		struct session *session = plx_list_entry(node, struct session, link);
+
+		if (session->asker == program)
+			session->asker = NULL;
+		session_lost(session, program);
+	}
+}

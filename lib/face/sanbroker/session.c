@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Sessions: who has control of one, what the broker does while it is the one, and the end. Start
+ * with session_run().
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "broker.h"
+
+enum {
+	CREDITS = 16,
+	PAYLOAD = 8192,
+	RING = 256 * 1024,
+	SENDS = 8,
+};
+
+static void tell(struct session *session);
+
+/* ---- making ---- */
+
+static struct plx_san_config
+config_of(const struct san_broker *broker, bool connects)
+{
+	return (struct plx_san_config){
+		.connects = connects,
+		.credits = CREDITS,
+		.payload_bytes = PAYLOAD,
+		.in_bytes = RING,
+		.out_bytes = RING,
+		.sends = SENDS,
+		.suspend_ns = broker->options.suspend_ms * PLX_MSEC,
+	};
+}
+
+struct session *
+session_make(struct san_broker *broker, SOCKET s, bool connects)
+{
+	const struct plx_san_config config = config_of(broker, connects);
+	struct session *session;
+
+	if (broker->count.sessions == SESSIONS_MAX)
+		return NULL;
+	session = calloc(1, sizeof(*session));
+	if (session == NULL)
+		return NULL;
+	session->messages = plx_mem_alloc(san_companion_bytes(&config), -1, NULL);
+	if (session->messages == NULL || san_segment_make(&session->segment, &config) != 0) {
+		plx_mem_free(session->messages);
+		free(session);
+		return NULL;
+	}
+	session->broker = broker;
+	session->number = ++broker->numbers;
+	session->s = s;
+	session->deadline = PLX_NEVER;
+	session->socket = session->completions.fd = session->gone.fd = session->anchor.fd = -1;
+	plx_list_init(&session->holders);
+	plx_san_arbiter_begin(&session->arbiter, BROKER_PROCESS);
+	plx_list_append(&broker->sessions, &session->link);
+	broker->count.sessions++;
+	return session;
+}
+
+void
+session_free(struct session *session)
+{
+	struct plx_list *node, *after;
+
+	plx_list_for_each (node, after, &session->holders)
+		free(plx_list_entry(node, struct holder, link));
+	plx_list_remove(&session->link);
+	session->broker->count.sessions--;
+	san_segment_free(&session->segment);
+	plx_mem_free(session->messages);
+	free(session);
+}
+
+struct session *
+session_find(struct san_broker *broker, uint64_t number)
+{
+	struct plx_list *node, *after;
+
+	plx_list_for_each (node, after, &broker->sessions) {
+		struct session *session = plx_list_entry(node, struct session, link);
+
+		if (session->number == number && session->state != SESSION_OVER)
+			return session;
+	}
+	return NULL;
+}
+
+/* ---- holders ---- */
+
+struct holder *
+session_holder(struct session *session, const struct program *program)
+{
+	struct plx_list *node, *after;
+
+	plx_list_for_each (node, after, &session->holders) {
+		struct holder *holder = plx_list_entry(node, struct holder, link);
+
+		if (holder->program == program)
+			return holder;
+	}
+	return NULL;
+}
+
+struct holder *
+session_add_holder(struct session *session, struct program *program)
+{
+	struct holder *holder = session_holder(session, program);
+
+	if (holder != NULL)
+		return holder;
+	holder = calloc(1, sizeof(*holder));
+	if (holder == NULL)
+		return NULL;
+	holder->program = program;
+	plx_list_append(&session->holders, &holder->link);
+	atomic_fetch_add(&session->segment.shared->holders, 1);
+	return holder;
+}
+
+static void
+drop_holder(struct session *session, struct holder *holder)
+{
+	plx_list_remove(&holder->link);
+	free(holder);
+	atomic_fetch_sub(&session->segment.shared->holders, 1);
+}
+
+static struct holder *
+holder_of(struct session *session, uint64_t process)
+{
+	struct plx_list *node, *after;
+
+	plx_list_for_each (node, after, &session->holders) {
+		struct holder *holder = plx_list_entry(node, struct holder, link);
+
+		if (holder->program->process == process)
+			return holder;
+	}
+	return NULL;
+}
+
+static void
+tell_all(struct session *session, enum san_control_kind kind, int error)
+{
+	struct plx_list *node, *after;
+
+	plx_list_for_each (node, after, &session->holders)
+		program_tell(plx_list_entry(node, struct holder, link)->program, session, kind, 0,
+			     0, error);
+}
+
+/* ---- the broker's own control ---- */
+
+static void
+sleep_no_more(struct session *session)
+{
+	broker_unwatch(session->broker, &session->completions, false);
+	broker_unwatch(session->broker, &session->gone, false);
+}
+
+static void
+on_completions(struct watch *watch)
+{
+	session_run(watch->owner);
+}
+
+/* Be woken by what completes from now on. */
+static bool
+arm(struct session *session)
+{
+	int fds[PLX_SANQP_FDS];
+
+	if (!plx_sanqp_arm(session->s, fds))
+		return false;
+	if (session->completions.fd >= 0)
+		return true;
+	if (!broker_watch(session->broker, &session->completions, fds[0], on_completions, session))
+		return false;
+	/* All sessions of an adapter have this one in common: the first to watch it is woken. */
+	(void)broker_watch(session->broker, &session->gone, fds[1], on_completions, session);
+	return true;
+}
+
+static void
+let_go(struct session *session)
+{
+	sleep_no_more(session);
+	if (session->controls)
+		san_companion_close(&session->companion);
+	session->controls = false;
+	session->s = INVALID_SOCKET;
+}
+
+void
+session_begin(struct session *session)
+{
+	int error = san_companion_open(&session->companion, &session->broker->call, session->s,
+				       &session->segment.config, &session->segment.rings,
+				       session->messages);
+	struct plx_connector_info info;
+
+	session->controls = true;
+	session->state = SESSION_HELLO;
+	session->deadline = broker_now() + HELLO_MS * PLX_MSEC;
+	if (error != 0 || !plx_sanqp_adapter(session->s, session->adapter) ||
+	    !plx_sanqp_addresses(session->s, &info)) {
+		session_end(session, ECONNRESET);
+		return;
+	}
+	session->segment.config.reads = session->companion.stream.config.reads;
+	session->local = (struct san_address){info.local, info.local_port};
+	session->peer = (struct san_address){info.remote, info.remote_port};
+	session_run(session);
+}
+
+static void
+take(struct session *session)
+{
+	WSAPROTOCOL_INFOW info = {
+		.iAddressFamily = session->local.ip.version == 6 ? AF_INET6 : AF_INET,
+		.iSocketType = SOCK_STREAM,
+		.iProtocol = IPPROTO_TCP,
+		.dwProviderReserved = session->token,
+	};
+	struct plx_san_stream stream = session->segment.shared->stream; /* copied, then judged */
+
+	if (memcmp(&stream.config, &session->segment.config, sizeof(stream.config)) != 0 ||
+	    san_companion_take(&session->companion, &session->broker->call, &info, &stream,
+			       &session->segment.rings, session->messages) != 0) {
+		session_end(session, ECONNRESET);
+		return;
+	}
+	session->s = session->companion.s;
+	session->controls = true;
+	(void)plx_san_took(&session->arbiter, BROKER_PROCESS);
+}
+
+/* The companion has given its socket away. */
+static void
+gave(struct session *session)
+{
+	session->segment.shared->stream = session->companion.stream;
+	session->token = session->companion.info.dwProviderReserved;
+	let_go(session);
+	(void)plx_san_gave(&session->arbiter, BROKER_PROCESS);
+}
+
+/* ---- the end ---- */
+
+/* Nobody reads any more: what has come, or comes, is answered by a reset, as TCP does. */
+static void
+close_on(struct session *session)
+{
+	struct plx_san_stream *stream = &session->companion.stream;
+
+	if (session->state != SESSION_CLOSING) {
+		session->state = SESSION_CLOSING;
+		session->deadline = broker_now() + session->broker->options.linger_ms * PLX_MSEC;
+		plx_san_shut(stream);
+	}
+	if (plx_san_readable(stream) > 0)
+		session_end(session, ECONNRESET);
+	else if (plx_san_is_drained(stream) && stream->out.fin && stream->out.sends == 0 &&
+		 plx_san_is_at_end(stream))
+		session_end(session, 0);
+}
+
+void
+session_end(struct session *session, int error)
+{
+	const struct linger abort = {.l_onoff = 1};
+
+	if (session->state == SESSION_OVER)
+		return;
+	session->state = SESSION_OVER;
+	let_go(session);
+	if (session->asker != NULL)
+		program_answer(session->asker, session->question, NULL, error);
+	tell_all(session, SAN_CONTROL_OVER, error);
+	if (session->socket >= 0)
+		close(session->socket);
+	if (session->anchor.fd >= 0 && error != 0)
+		(void)setsockopt(session->anchor.fd, SOL_SOCKET, SO_LINGER, &abort, sizeof(abort));
+	broker_unwatch(session->broker, &session->anchor, true);
+}
+
+void
+session_on_time(struct session *session, uint64_t now)
+{
+	if (session->state == SESSION_OVER)
+		return;
+	if (now >= session->deadline)
+		session_end(session, ETIMEDOUT);
+	else if (session->controls && now >= plx_san_timer(&session->companion.stream))
+		session_run(session);
+}
+
+void
+session_released(struct watch *watch)
+{
+	struct session *session = watch->owner;
+	char bytes[512];
+	ssize_t n = recv(watch->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n > 0) {
+		/* It has not gone through the switch, which alone knows what comes before it. */
+		broker_log(session->broker,
+			   "session %llu: a program has written to its socket without pollux-run; "
+			   "the connection ends",
+			   (unsigned long long)session->number);
+		session_end(session, ECONNRESET);
+		return;
+	}
+	broker_unwatch(session->broker, watch, true);
+	session->released = true;
+	(void)plx_san_ask(&session->arbiter, BROKER_PROCESS);
+	tell(session);
+	session_run(session);
+}
+
+/* ---- running ---- */
+
+static void
+publish(struct session *session)
+{
+	const struct plx_san_stream *stream = &session->companion.stream;
+	uint32_t ready = (plx_san_readable(stream) > 0 ? SAN_READY_IN : 0) |
+			 (plx_san_room(stream) > 0 ? SAN_READY_OUT : 0) |
+			 (plx_san_is_at_end(stream) ? SAN_READY_END : 0);
+
+	atomic_store(&session->segment.shared->ready, ready);
+	if ((ready & ~session->ready) != 0 && atomic_load(&session->segment.shared->parked) > 0)
+		tell_all(session, SAN_CONTROL_READY, 0);
+	session->ready = ready;
+}
+
+static bool
+is_over(const struct session *session)
+{
+	return session->companion.stream.end != PLX_SAN_END_NOT;
+}
+
+/* A peer that has closed after both FINs is no error. */
+static int
+error_of(const struct session *session)
+{
+	const struct plx_san_stream *stream = &session->companion.stream;
+
+	if (stream->in.fin && stream->out.fin)
+		return 0;
+	return stream->end == PLX_SAN_END_TIMEOUT ? ETIMEDOUT : ECONNRESET;
+}
+
+static void
+advance(struct session *session)
+{
+	if (session->state == SESSION_HELLO && plx_san_is_open(&session->companion.stream)) {
+		session->state = SESSION_UP;
+		session->deadline = PLX_NEVER;
+		if (session->listener != NULL ? !listen_finish(session) : !connect_finish(session))
+			session_end(session, ECONNRESET);
+	}
+	if (session->released && session->controls &&
+	    (session->state == SESSION_UP || session->state == SESSION_CLOSING))
+		close_on(session);
+}
+
+void
+session_run(struct session *session)
+{
+	if (!session->controls || session->state == SESSION_OVER)
+		return;
+	san_companion_run(&session->companion, broker_now());
+	if (!session->companion.given && arm(session))
+		san_companion_run(&session->companion, broker_now());
+	if (is_over(session)) {
+		session_end(session, error_of(session));
+		return;
+	}
+	publish(session);
+	advance(session);
+	/* What it has begun to send goes out now. */
+	if (session->controls && !session->companion.given)
+		san_companion_run(&session->companion, broker_now());
+	if (session->controls && session->companion.given) {
+		gave(session);
+		tell(session);
+	}
+}
+
+/* ---- control passes on ---- */
+
+/* How the process whose ticket is the oldest is named. */
+static uint32_t
+name_of_next(struct session *session)
+{
+	uint64_t next = session->arbiter.ticket[session->arbiter.first];
+	const struct holder *holder = holder_of(session, next);
+
+	if (next == BROKER_PROCESS)
+		return plx_sanqp_process(session->adapter);
+	return holder != NULL ? holder->name : 0;
+}
+
+static void
+tell_broker(struct session *session, enum plx_san_tell what)
+{
+	if (what == PLX_SAN_TELL_TURN)
+		(void)plx_san_done(&session->arbiter, BROKER_PROCESS);
+	else if (what == PLX_SAN_TELL_WANTED)
+		san_companion_pass(&session->companion, name_of_next(session));
+	else if (what == PLX_SAN_TELL_TAKE)
+		take(session);
+}
+
+static void
+tell_program(struct session *session, struct program *program, enum plx_san_tell what)
+{
+	if (what == PLX_SAN_TELL_TURN)
+		program_tell(program, session, SAN_CONTROL_TURN, 0, 0, 0);
+	else if (what == PLX_SAN_TELL_WANTED)
+		program_tell(program, session, SAN_CONTROL_WANTED, name_of_next(session), 0, 0);
+	else if (what == PLX_SAN_TELL_TAKE)
+		program_tell(program, session, SAN_CONTROL_TAKE, 0, session->token, 0);
+}
+
+static void
+tell(struct session *session)
+{
+	enum plx_san_tell what;
+	uint64_t process;
+
+	while (session->state != SESSION_OVER &&
+	       (what = plx_san_tell(&session->arbiter, &process)) != PLX_SAN_TELL_NOTHING) {
+		struct holder *holder = holder_of(session, process);
+
+		session->broker->count.swaps += what == PLX_SAN_TELL_TAKE;
+		if (what == PLX_SAN_TELL_OVER)
+			session_end(session, ECONNRESET);
+		else if (process == BROKER_PROCESS)
+			tell_broker(session, what);
+		else if (holder != NULL)
+			tell_program(session, holder->program, what);
+	}
+	atomic_store(&session->segment.shared->waiting, session->arbiter.count);
+}
+
+void
+session_ask(struct session *session, struct program *program, uint32_t name)
+{
+	struct holder *holder = session_holder(session, program);
+
+	if (holder != NULL)
+		holder->name = name;
+	if (!plx_san_ask(&session->arbiter, program->process)) {
+		program_tell(program, session, SAN_CONTROL_OVER, 0, 0, ENOBUFS);
+		return;
+	}
+	tell(session);
+	session_run(session);
+}
+
+void
+session_done(struct session *session, const struct program *program)
+{
+	if (!plx_san_done(&session->arbiter, program->process))
+		return;
+	tell(session);
+	session_run(session);
+}
+
+void
+session_gave(struct session *session, const struct program *program, uint32_t token)
+{
+	struct holder *holder = session_holder(session, program);
+
+	if (!plx_san_gave(&session->arbiter, program->process))
+		return;
+	if (holder != NULL && holder->leaves)
+		drop_holder(session, holder);
+	session->token = token;
+	if (token == 0)
+		session_end(session, ECONNRESET);
+	tell(session);
+	session_run(session);
+}
+
+void
+session_took(struct session *session, const struct program *program, int error)
+{
+	if (!plx_san_took(&session->arbiter, program->process))
+		return;
+	if (error != 0)
+		session_end(session, ECONNRESET);
+	tell(session);
+}
+
+static bool
+has_control(const struct session *session, const struct program *program)
+{
+	return session->arbiter.process == program->process;
+}
+
+void
+session_call_in(struct session *session, const struct program *program)
+{
+	if (!has_control(session, program))
+		return;
+	(void)plx_san_ask(&session->arbiter, BROKER_PROCESS);
+	tell(session);
+}
+
+void
+session_leave(struct session *session, struct program *program)
+{
+	struct holder *holder = session_holder(session, program);
+
+	if (holder == NULL)
+		return;
+	if (has_control(session, program)) {
+		holder->leaves = true;
+		session_call_in(session, program);
+		return;
+	}
+	plx_san_left(&session->arbiter, program->process, true);
+	drop_holder(session, holder);
+	tell(session);
+}
+
+/* What it had control of is lost with it. */
+void
+session_lost(struct session *session, struct program *program)
+{
+	struct holder *holder = session_holder(session, program);
+
+	if (holder == NULL || session->state == SESSION_OVER)
+		return;
+	drop_holder(session, holder);
+	plx_san_left(&session->arbiter, program->process, false);
+	tell(session);
+	session_run(session);
+}

@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A process and the broker: questions, answers, and which descriptor is which session. Start with
+ * client_hear().
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "client.h"
+#include "plx_session.h"
+
+struct client client = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.asking = PTHREAD_MUTEX_INITIALIZER,
+	.sessions = {&client.sessions, &client.sessions},
+	.control = -1,
+	.kick = -1,
+};
+
+static struct session *file[SAN_FILES_MAX]; /* client.lock */
+
+/* ---- the switch's upcalls: nothing waits for them ---- */
+
+static SOCKET WSPAPI
+create_handle(DWORD entry, DWORD_PTR context, LPINT lpErrno)
+{
+	(void)entry;
+	(void)lpErrno;
+	return context;
+}
+
+static int WSPAPI
+close_handle(SOCKET s, LPINT lpErrno)
+{
+	(void)s;
+	(void)lpErrno;
+	return 0;
+}
+
+static WSPUPCALLTABLEEX upcalls = {
+	.lpWPUCreateSocketHandle = create_handle,
+	.lpWPUCloseSocketHandle = close_handle,
+};
+
+/* ---- sessions ---- */
+
+static struct session *
+find_session(uint64_t number)
+{
+	struct plx_list *node, *after;
+
+	plx_list_for_each (node, after, &client.sessions) {
+		struct session *session = plx_list_entry(node, struct session, link);
+
+		if (session->number == number)
+			return session;
+	}
+	return NULL;
+}
+
+/* client.lock is held. NULL: there is no memory, or the segment is none */
+static struct session *
+make_session(const struct san_control *answer, int fd)
+{
+	struct session *session = calloc(1, sizeof(*session));
+
+	if (session == NULL || fd < 0 ||
+	    san_segment_map(&session->segment, &answer->config, fd) != 0) {
+		free(session);
+		return NULL;
+	}
+	session->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
+	if (session->kick < 0) {
+		san_segment_free(&session->segment);
+		free(session);
+		return NULL;
+	}
+	session->number = answer->session;
+	session->local = answer->local;
+	session->peer = answer->peer;
+	memcpy(session->adapter, answer->adapter, sizeof(session->adapter));
+	session->adapter[sizeof(session->adapter) - 1] = '\0';
+	pthread_mutex_init(&session->lock, NULL);
+	plx_list_append(&client.sessions, &session->link);
+	return session;
+}
+
+static void
+free_session(struct session *session)
+{
+	san_segment_free(&session->segment);
+	plx_mem_free(session->messages);
+	close(session->kick);
+	pthread_mutex_destroy(&session->lock);
+	free(session);
+}
+
+struct session *
+client_session(int fd)
+{
+	struct session *session = NULL;
+
+	pthread_mutex_lock(&client.lock);
+	if (fd >= 0 && fd < SAN_FILES_MAX)
+		session = file[fd];
+	if (session != NULL)
+		session->uses++;
+	pthread_mutex_unlock(&client.lock);
+	return session;
+}
+
+/* The last one closes it. Who finds it meanwhile, by another descriptor, asks again. */
+void
+client_put(struct session *session)
+{
+	bool last;
+
+	pthread_mutex_lock(&client.lock);
+	last = --session->uses == 0;
+	session->closes = last;
+	pthread_mutex_unlock(&client.lock);
+	if (!last)
+		return;
+	pthread_mutex_lock(&session->lock);
+	control_close(session);
+	pthread_mutex_unlock(&session->lock);
+	pthread_mutex_lock(&client.lock);
+	plx_list_remove(&session->link);
+	pthread_mutex_unlock(&client.lock);
+	free_session(session);
+}
+
+/* ---- what the broker says ---- */
+
+/* The session of an answer, in use. NULL, with an error: it closes, ask again; there is no memory
+ */
+static struct session *
+session_of(const struct san_control *m, int fd, int *error)
+{
+	struct session *session = find_session(m->session);
+
+	if (session == NULL)
+		session = make_session(m, fd);
+	else if (fd >= 0)
+		close(fd);
+	*error = session == NULL ? ENOMEM : session->closes ? EAGAIN : 0;
+	if (*error != 0)
+		return NULL;
+	session->uses++;
+	return session;
+}
+
+static void
+on_answer(const struct san_control *m, int fd)
+{
+	bool has_session = m->error == 0 && m->session != 0;
+
+	if (m->number != client.questions || !has_session) {
+		if (fd >= 0)
+			close(fd);
+	}
+	if (m->number != client.questions)
+		return;
+	client.answer = *m;
+	client.found = has_session ? session_of(m, fd, &client.answer.error) : NULL;
+	client.answered = true;
+	(void)eventfd_write(client.kick, 1);
+}
+
+static void
+put_into(struct inbox *inbox, const struct san_control *m)
+{
+	if (m->kind == SAN_CONTROL_TURN) {
+		inbox->turn = true;
+	} else if (m->kind == SAN_CONTROL_WANTED) {
+		inbox->wanted = true;
+		inbox->name = m->process;
+	} else if (m->kind == SAN_CONTROL_TAKE) {
+		inbox->take = true;
+		inbox->token = m->token;
+	} else if (m->kind == SAN_CONTROL_OVER) {
+		inbox->over = true;
+		inbox->error = m->error;
+	}
+}
+
+/* More than there are sleepers: whoever comes later looks once in vain. */
+static void
+wake_up(const struct session *session)
+{
+	(void)eventfd_write(session->kick,
+			    __atomic_load_n(&session->sleepers, __ATOMIC_SEQ_CST) + 1);
+}
+
+static void
+on_message(const struct san_control *m, int fd)
+{
+	struct session *session;
+
+	if (m->kind == SAN_CONTROL_ANSWER) {
+		on_answer(m, fd);
+		return;
+	}
+	if (fd >= 0)
+		close(fd);
+	session = find_session(m->session);
+	if (session == NULL)
+		return;
+	put_into(&session->inbox, m);
+	wake_up(session);
+}
+
+/* Nothing is decided any more. */
+static void
+on_gone(void)
+{
+	struct plx_list *node, *after;
+
+	client.gone = true;
+	(void)eventfd_write(client.kick, 1);
+	plx_list_for_each (node, after, &client.sessions) {
+		struct session *session = plx_list_entry(node, struct session, link);
+
+		session->inbox.over = true;
+		session->inbox.error = ENETDOWN;
+		wake_up(session);
+	}
+}
+
+void
+client_hear(void)
+{
+	enum san_control_got got = SAN_CONTROL_GOT;
+	struct san_control message;
+	int fd;
+
+	pthread_mutex_lock(&client.lock);
+	while (!client.gone && got == SAN_CONTROL_GOT) {
+		got = san_control_receive(client.control, &message, &fd);
+		if (got == SAN_CONTROL_GOT)
+			on_message(&message, fd);
+		else if (got == SAN_CONTROL_GONE)
+			on_gone();
+	}
+	pthread_mutex_unlock(&client.lock);
+}
+
+void
+client_tell(const struct session *session, enum san_control_kind kind, uint32_t process,
+	    uint32_t token, int error)
+{
+	const struct san_control message = {
+		.kind = kind,
+		.session = session->number,
+		.process = process,
+		.token = token,
+		.error = error,
+	};
+
+	/* One that has gone is noticed by who hears. */
+	(void)san_control_send(client.control, &message, -1);
+}
+
+/* ---- questions ---- */
+
+static void
+await_answer(void)
+{
+	struct pollfd fds[] = {{client.control, POLLIN, 0}, {client.kick, POLLIN, 0}};
+	bool done = false;
+	eventfd_t ignored;
+
+	while (!done) {
+		client_hear();
+		pthread_mutex_lock(&client.lock);
+		done = client.answered || client.gone;
+		pthread_mutex_unlock(&client.lock);
+		if (!done) {
+			(void)poll(fds, 2, -1);
+			(void)eventfd_read(client.kick, &ignored);
+		}
+	}
+}
+
+/* @param found [out] the session of the answer, in use; NULL: it has none */
+static int
+ask(struct san_control *question, int fd, struct session **found)
+{
+	int error = ENETDOWN;
+
+	pthread_mutex_lock(&client.asking);
+	pthread_mutex_lock(&client.lock);
+	question->number = ++client.questions;
+	client.answered = false;
+	client.found = NULL;
+	pthread_mutex_unlock(&client.lock);
+	if (san_control_send(client.control, question, fd))
+		await_answer();
+	pthread_mutex_lock(&client.lock);
+	if (client.answered)
+		error = client.answer.error;
+	*found = client.found;
+	client.found = NULL;
+	pthread_mutex_unlock(&client.lock);
+	pthread_mutex_unlock(&client.asking);
+	return error;
+}
+
+static enum san_verdict
+verdict_of(int error, int is_tcp)
+{
+	if (error == 0)
+		return SAN_IS_RDMA;
+	if (error == is_tcp)
+		return SAN_IS_TCP;
+	errno = error;
+	return SAN_FAILED;
+}
+
+/* The use of the answer becomes that of the descriptor. */
+static void
+enter(int fd, struct session *session)
+{
+	struct session *before;
+
+	pthread_mutex_lock(&client.lock);
+	before = file[fd];
+	file[fd] = session;
+	pthread_mutex_unlock(&client.lock);
+	if (before != NULL)
+		client_put(before);
+}
+
+static enum san_verdict
+ask_for(struct san_control *question, int fd, int is_tcp)
+{
+	struct session *session;
+	int error;
+
+	if (!client.runs || fd < 0 || fd >= SAN_FILES_MAX)
+		return SAN_IS_TCP;
+	while ((error = ask(question, fd, &session)) == EAGAIN)
+		(void)poll(NULL, 0, 1);
+	if (session != NULL)
+		enter(fd, session);
+	return verdict_of(error, is_tcp);
+}
+
+static bool
+read_name(int fd, struct san_address *out)
+{
+	struct sockaddr_storage name;
+	socklen_t bytes = sizeof(name);
+
+	return getsockname(fd, (struct sockaddr *)&name, &bytes) == 0 &&
+	       plx_session_sockaddr_read((struct sockaddr *)&name, bytes, &out->ip, &out->port) ==
+		       PLX_OK;
+}
+
+enum san_verdict
+san_client_connect(int fd, const struct sockaddr *address, socklen_t bytes)
+{
+	struct san_control question = {.kind = SAN_CONTROL_CONNECT};
+
+	if (plx_session_sockaddr_read(address, bytes, &question.peer.ip, &question.peer.port) !=
+		    PLX_OK ||
+	    !read_name(fd, &question.local))
+		return SAN_IS_TCP; /* which says what is wrong with it */
+	/* Bound to nothing: RDMA chooses. */
+	if (question.local.port == 0 && plx_session_ip_is_any(&question.local.ip))
+		question.local.ip.version = 0;
+	return ask_for(&question, fd, SAN_USE_TCP);
+}
+
+enum san_verdict
+san_client_listen(int fd, int backlog)
+{
+	struct san_control question = {.kind = SAN_CONTROL_LISTEN,
+				       .backlog = backlog > 0 ? (uint32_t)backlog : 1};
+
+	if (!read_name(fd, &question.local))
+		return SAN_IS_TCP;
+	return ask_for(&question, fd, SAN_USE_TCP);
+}
+
+enum san_verdict
+san_client_adopt(int fd)
+{
+	struct san_control question = {.kind = SAN_CONTROL_FIND};
+
+	return san_client_has(fd) ? SAN_IS_RDMA : ask_for(&question, fd, ENOENT);
+}
+
+/* ---- descriptors ---- */
+
+bool
+san_client_has(int fd)
+{
+	bool has;
+
+	if (fd < 0 || fd >= SAN_FILES_MAX)
+		return false;
+	pthread_mutex_lock(&client.lock);
+	has = file[fd] != NULL;
+	pthread_mutex_unlock(&client.lock);
+	return has;
+}
+
+void
+san_client_close(int fd)
+{
+	if (fd >= 0 && fd < SAN_FILES_MAX)
+		enter(fd, NULL);
+}
+
+void
+san_client_dup(int fd, int copy)
+{
+	struct session *session = client_session(fd);
+
+	if (copy >= 0 && copy < SAN_FILES_MAX)
+		enter(copy, session);
+	else if (session != NULL)
+		client_put(session);
+}
+
+/* ---- from its beginning to its end ---- */
+
+static int
+connect_to_broker(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd;
+
+	if (strlen(path) >= sizeof(address.sun_path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(address.sun_path, path, strlen(path));
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+		return fd;
+	if (fd >= 0) {
+		int error = errno;
+
+		close(fd);
+		errno = error;
+	}
+	return -1;
+}
+
+/* What the parent had is the parent's. Of its descriptors the child finds out by asking. */
+static void
+start_anew(void)
+{
+	pthread_mutex_init(&client.lock, NULL);
+	pthread_mutex_init(&client.asking, NULL);
+	plx_list_init(&client.sessions);
+	memset(file, 0, sizeof(file));
+	if (client.control >= 0)
+		close(client.control);
+	if (client.kick >= 0)
+		close(client.kick);
+	client.control = client.kick = -1;
+	client.runs = client.gone = false;
+	plx_sanqp_forget();
+}
+
+int
+san_client_start(const char *path)
+{
+	static pid_t owner;
+	WSAPROTOCOL_INFOW tcp = {
+		.iAddressFamily = AF_INET, .iSocketType = SOCK_STREAM, .iProtocol = IPPROTO_TCP};
+	WSPDATA data;
+
+	if (client.runs && owner == getpid())
+		return 0;
+	if (client.runs)
+		start_anew();
+	owner = getpid();
+	client.control = connect_to_broker(path);
+	if (client.control < 0)
+		return -1;
+	client.kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	client.runs = client.kick >= 0 &&
+		      WSPStartupEx(MAKEWORD(2, 2), &data, &tcp, &upcalls, &client.call) == 0;
+	if (client.runs)
+		return 0;
+	close(client.control);
+	if (client.kick >= 0)
+		close(client.kick);
+	client.control = client.kick = -1;
+	errno = ENETDOWN;
+	return -1;
+}
+
+void
+san_client_share(void)
+{
+	for (int fd = 0; client.runs && fd < SAN_FILES_MAX; fd++) {
+		struct session *session = client_session(fd);
+
+		if (session == NULL)
+			continue;
+		pthread_mutex_lock(&session->lock);
+		control_share(session);
+		pthread_mutex_unlock(&session->lock);
+		client_put(session);
+	}
+}
+
+void
+san_client_stop(void)
+{
+	int ignored;
+
+	if (!client.runs)
+		return;
+	for (int fd = 0; fd < SAN_FILES_MAX; fd++)
+		enter(fd, NULL);
+	client.runs = false;
+	close(client.control);
+	close(client.kick);
+	client.control = client.kick = -1;
+	client.call.lpWSPCleanup(&ignored);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the files of the client share.
+ *
+ * Locks: session->lock, then client.lock. Whoever sleeps holds none.
+ * Start with struct session.
+ */
+#ifndef PLX_SANCLIENT_CLIENT_H
+#define PLX_SANCLIENT_CLIENT_H
+
+#include <pthread.h>
+
+#include <plx_san_companion.h>
+#include <plx_san_control.h>
+#include <plx_san_segment.h>
+#include <plx_sanqp.h>
+
+#include "plx_san_client.h"
+
+/* What the broker has said of a session, and nobody has acted upon. */
+struct inbox {
+	bool wanted, take, turn, over;
+	uint32_t name, token; /* of WANTED, TAKE */
+	int error;            /* of OVER */
+};
+
+struct session {
+	struct plx_list link;
+	uint64_t number;
+	uint32_t uses;      /* descriptors, and calls under way; client.lock */
+	bool closes;        /* nobody has it any more; client.lock */
+	struct inbox inbox; /* client.lock */
+	int kick;           /* a semaphore: one for each sleeper */
+
+	/* as the broker has said */
+	struct san_segment segment;
+	struct san_address local, peer;
+	char adapter[SAN_ADAPTER_NAME];
+
+	pthread_mutex_t lock; /* protects what follows */
+	uint32_t sleepers;
+	bool controls;
+	bool asked, turn; /* for control; it is ours */
+	bool wanted;      /* control is to be given to `name` */
+	uint32_t name;
+	struct san_companion companion;
+	void *messages; /* NULL: none yet */
+	bool over;
+	int error;       /* of OVER */
+	uint32_t parked; /* calls of this process that wait for bytes or room */
+	bool reads_shut;
+};
+
+struct client {
+	pthread_mutex_t lock;
+	bool runs, gone; /* the broker has */
+	int control;
+	WSPPROC_TABLE call;
+	struct plx_list sessions;
+	/* a question at a time */
+	pthread_mutex_t asking;
+	uint32_t questions;
+	bool answered;
+	struct san_control answer;
+	struct session *found; /* of the answer */
+	int kick;              /* for who has asked */
+};
+
+extern struct client client;
+
+/* ---- client.c ---- */
+
+/* Read what the broker has said. */
+void client_hear(void);
+void client_tell(const struct session *session, enum san_control_kind kind, uint32_t process,
+		 uint32_t token, int error);
+/* Of a descriptor; to be put back. NULL: it is none of the switch's */
+struct session *client_session(int fd);
+void client_put(struct session *session);
+
+/* ---- control.c ---- */
+
+/* Act upon what the broker has said. The lock is held, as for all of these. */
+void control_attend(struct session *session);
+/**
+ * Have control, for one request.
+ * @param waits_ms at most; -1: as long as it takes
+ * Returns: 0; EAGAIN; the error of a connection that is over
+ */
+int control_acquire(struct session *session, int waits_ms);
+/* The request is carried out, or waits: others have their turn. */
+void control_release(struct session *session);
+/* ... at the end of a call: control that others may want is the broker's. */
+void control_leave(struct session *session);
+/* Others will have it. */
+void control_share(struct session *session);
+/* Nobody here has a descriptor any more. */
+void control_close(struct session *session);
+/* Do what can be done. */
+void control_run(struct session *session);
+/* Sleep until something has happened, at most so long; the lock is let go. */
+void control_sleep(struct session *session, int ms);
+/* Others of this process that sleep look again. */
+void control_kick(struct session *session);
+
+#endif

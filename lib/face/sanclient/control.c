@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Control of a session: asked for, taken, given away. Start with control_acquire().
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+#include "client.h"
+#include "plx_session.h"
+
+enum {
+	SPIN_NS = 20000, /* before it sleeps: a round trip or two */
+	CLOSE_MS = 5000, /* longest wait for a turn that was asked for before a close */
+};
+
+static uint64_t
+now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * PLX_SEC + (uint64_t)t.tv_nsec;
+}
+
+/* ---- running ---- */
+
+static void
+publish(struct session *session)
+{
+	const struct plx_san_stream *stream = &session->companion.stream;
+	uint32_t ready = (plx_san_readable(stream) > 0 ? SAN_READY_IN : 0) |
+			 (plx_san_room(stream) > 0 ? SAN_READY_OUT : 0) |
+			 (plx_san_is_at_end(stream) ? SAN_READY_END : 0);
+
+	atomic_store(&session->segment.shared->ready, ready);
+}
+
+void
+control_run(struct session *session)
+{
+	if (!session->controls)
+		return;
+	san_companion_run(&session->companion, now());
+	publish(session);
+}
+
+void
+control_kick(struct session *session)
+{
+	if (session->sleepers > 0)
+		(void)eventfd_write(session->kick, session->sleepers);
+}
+
+/* What completes meanwhile must not be missed: arm, then look. */
+static bool
+has_more(struct session *session, int fds[PLX_SANQP_FDS])
+{
+	uint32_t before = session->companion.next_receive + session->companion.next_send;
+
+	if (!plx_sanqp_arm(session->companion.s, fds))
+		return false;
+	control_run(session);
+	return session->companion.next_receive + session->companion.next_send != before ||
+	       session->companion.given || session->companion.stream.end != PLX_SAN_END_NOT;
+}
+
+static bool
+spins(struct session *session)
+{
+	uint64_t end = now() + SPIN_NS;
+	uint32_t before = session->companion.next_receive + session->companion.next_send;
+
+	do {
+		control_run(session);
+		if (session->companion.next_receive + session->companion.next_send != before)
+			return true;
+	} while (now() < end);
+	return false;
+}
+
+void
+control_sleep(struct session *session, int ms)
+{
+	struct pollfd fds[4] = {{client.control, POLLIN, 0}, {session->kick, POLLIN, 0}};
+	int of[PLX_SANQP_FDS], n = 2;
+	eventfd_t ignored;
+
+	if (session->controls && (spins(session) || has_more(session, of)))
+		return;
+	if (session->controls)
+		for (int i = 0; i < PLX_SANQP_FDS; i++)
+			fds[n++] = (struct pollfd){of[i], POLLIN, 0};
+	__atomic_add_fetch(&session->sleepers, 1, __ATOMIC_SEQ_CST);
+	pthread_mutex_unlock(&session->lock);
+	(void)poll(fds, (nfds_t)n, ms);
+	(void)eventfd_read(session->kick, &ignored);
+	client_hear();
+	pthread_mutex_lock(&session->lock);
+	__atomic_sub_fetch(&session->sleepers, 1, __ATOMIC_SEQ_CST);
+}
+
+/* ---- taking and giving ---- */
+
+/* Its memory for messages is made with the first time. */
+static int
+take(struct session *session, uint32_t token)
+{
+	WSAPROTOCOL_INFOW info = {
+		.iAddressFamily = session->local.ip.version == 6 ? AF_INET6 : AF_INET,
+		.iSocketType = SOCK_STREAM,
+		.iProtocol = IPPROTO_TCP,
+		.dwProviderReserved = token,
+	};
+	struct plx_san_stream stream = session->segment.shared->stream; /* copied, then judged */
+
+	if (session->messages == NULL)
+		session->messages =
+			plx_mem_alloc(san_companion_bytes(&session->segment.config), -1, NULL);
+	if (session->messages == NULL)
+		return ENOMEM;
+	if (memcmp(&stream.config, &session->segment.config, sizeof(stream.config)) != 0 ||
+	    san_companion_take(&session->companion, &client.call, &info, &stream,
+			       &session->segment.rings, session->messages) != 0)
+		return ECONNRESET;
+	session->controls = true;
+	return 0;
+}
+
+static void
+give(struct session *session)
+{
+	struct san_companion *companion = &session->companion;
+	uint32_t token = 0;
+
+	san_companion_pass(companion, session->name);
+	control_run(session);
+	while (!companion->given && companion->stream.end == PLX_SAN_END_NOT) {
+		control_sleep(session, 100);
+		control_run(session);
+	}
+	if (companion->given) {
+		publish(session);
+		session->segment.shared->stream = companion->stream;
+		token = companion->info.dwProviderReserved;
+	}
+	san_companion_close(companion);
+	session->controls = session->wanted = false;
+	client_tell(session, SAN_CONTROL_GAVE, 0, token, 0);
+}
+
+void
+control_attend(struct session *session)
+{
+	struct inbox inbox;
+
+	client_hear();
+	pthread_mutex_lock(&client.lock);
+	inbox = session->inbox;
+	session->inbox = (struct inbox){.error = 0};
+	pthread_mutex_unlock(&client.lock);
+	if (inbox.take)
+		client_tell(session, SAN_CONTROL_TOOK, 0, 0, take(session, inbox.token));
+	session->turn |= inbox.turn;
+	if (inbox.wanted) {
+		session->wanted = session->controls;
+		session->name = inbox.name;
+	}
+	if (inbox.over && !session->over) {
+		session->over = true;
+		session->error = inbox.error;
+	}
+}
+
+static bool
+is_free(const struct session *session)
+{
+	return session->turn ||
+	       (!session->wanted && atomic_load(&session->segment.shared->waiting) == 0);
+}
+
+/* What this process knows of the end of a connection is in its stream, if it has control. */
+int
+control_acquire(struct session *session, int waits_ms)
+{
+	uint64_t end = waits_ms < 0 ? UINT64_MAX : now() + (uint64_t)waits_ms * PLX_MSEC;
+
+	for (;;) {
+		control_attend(session);
+		if (session->controls && (session->over || is_free(session)))
+			return 0;
+		if (session->over)
+			return session->error != 0 ? session->error : EPIPE;
+		if (session->controls && session->wanted) {
+			give(session);
+			continue;
+		}
+		if (!session->asked) {
+			session->asked = true;
+			client_tell(session, SAN_CONTROL_ASK, plx_sanqp_process(session->adapter),
+				    0, 0);
+		}
+		if (now() >= end)
+			return EAGAIN;
+		control_sleep(session, waits_ms < 0 ? -1 : 1);
+	}
+}
+
+void
+control_release(struct session *session)
+{
+	if (session->turn) {
+		session->turn = session->asked = false;
+		client_tell(session, SAN_CONTROL_DONE, 0, 0, 0);
+	}
+	control_attend(session);
+	if (session->controls && session->wanted && !session->over)
+		give(session);
+	control_kick(session);
+}
+
+static void
+await_wanted(struct session *session)
+{
+	while (session->controls && !session->wanted && !session->over) {
+		control_sleep(session, 100);
+		control_attend(session);
+	}
+	if (session->controls && session->wanted && !session->over)
+		give(session);
+}
+
+static void
+call_broker_in(struct session *session)
+{
+	if (!session->controls || session->over)
+		return;
+	client_tell(session, SAN_CONTROL_IDLE, 0, 0, 0);
+	await_wanted(session);
+}
+
+/* A program that computes hears nothing, so one that shares a session keeps no control of it. */
+void
+control_leave(struct session *session)
+{
+	control_release(session);
+	if (atomic_load(&session->segment.shared->holders) > 1)
+		call_broker_in(session);
+}
+
+void
+control_share(struct session *session)
+{
+	control_attend(session);
+	call_broker_in(session);
+}
+
+void
+control_close(struct session *session)
+{
+	if (session->asked && !session->turn && !session->over)
+		(void)control_acquire(session, CLOSE_MS);
+	control_release(session);
+	client_tell(session, SAN_CONTROL_CLOSE, 0, 0, 0);
+	if (!session->over)
+		await_wanted(session);
+	if (session->controls)
+		san_companion_close(&session->companion);
+	session->controls = false;
+}

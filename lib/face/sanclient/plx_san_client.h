@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A program's part of the socket switch: its connected sockets over RDMA, by the descriptors of the
+ * kernel's sockets that stand for them. What a descriptor is, the broker of the host knows, so
+ * every process that has it can use it, whichever way it got it. Calls are those of sockets, with
+ * -1 and errno; a descriptor that is none of the switch's is the kernel's matter. Start with
+ * san_client_start().
+ *
+ * Threads: any, several at once
+ */
+#ifndef PLX_SAN_CLIENT_H
+#define PLX_SAN_CLIENT_H
+
+#include <stdbool.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+enum {
+	SAN_FILES_MAX = 65536, /* descriptors of the switch are below this */
+};
+
+/**
+ * Attach this process to the broker of its host. After fork() the child does so anew.
+ * @param path of the broker's socket
+ * Returns: 0; -1: ENOENT, ECONNREFUSED (there is none), ENETDOWN (no adapters), ENOMEM
+ */
+int san_client_start(const char *path);
+
+/** Other processes are to have sockets of this one, by fork(), exec() or SCM_RIGHTS: give control
+ * of all to the broker. A process that shares a socket keeps no control between its calls. */
+void san_client_share(void);
+
+/** Give control of all sockets to the broker, which ends those that nobody else has. */
+void san_client_stop(void);
+
+enum san_verdict {
+	SAN_IS_RDMA, /* it is connected, or listens, over RDMA */
+	SAN_IS_TCP,  /* the kernel does it */
+	SAN_FAILED,  /* errno */
+};
+
+/** Connect a socket of the kernel's that is not connected: by RDMA, if a rule of the broker and the
+ * peer allow it. It waits for the result. */
+enum san_verdict san_client_connect(int fd, const struct sockaddr *address, socklen_t bytes);
+
+/** A socket listens: accept connections over RDMA for it, too. */
+enum san_verdict san_client_listen(int fd, int backlog);
+
+/** Is a connected socket one of the switch's? It is asked once: what an accept() returned, or what
+ * came from another process. */
+enum san_verdict san_client_adopt(int fd);
+
+/** Is it known as one? */
+bool san_client_has(int fd);
+
+/** As send() and recv(). @param flags MSG_DONTWAIT, MSG_PEEK, MSG_OOB, MSG_WAITALL, MSG_NOSIGNAL;
+ * a socket with O_NONBLOCK does not wait */
+ssize_t san_client_send(int fd, const void *bytes, size_t n, int flags);
+ssize_t san_client_recv(int fd, void *bytes, size_t n, int flags);
+
+int san_client_shutdown(int fd, int how);
+
+/** Before a descriptor is closed, or names another file. */
+void san_client_close(int fd);
+/** It is a duplicate of another one. */
+void san_client_dup(int fd, int copy);
+
+/** As getsockname() and getpeername(). */
+int san_client_name(int fd, bool peers, struct sockaddr *address, socklen_t *bytes);
+
+#endif

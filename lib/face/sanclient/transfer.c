@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Bytes. Start with san_client_recv().
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+
+#include "client.h"
+#include "plx_session.h"
+
+enum {
+	NOW_MS = 1000, /* longest wait for control of a call that does not wait for bytes */
+};
+
+static int
+fail(int error)
+{
+	errno = error;
+	return -1;
+}
+
+static bool
+waits(int fd, int flags)
+{
+	return !(flags & MSG_DONTWAIT) && !(fcntl(fd, F_GETFL) & O_NONBLOCK);
+}
+
+/* How a connection has ended, for who reads or writes: 0: it has not */
+static int
+error_of(const struct session *session)
+{
+	if (session->over && session->error != 0)
+		return session->error;
+	if (session->controls && session->companion.stream.end != PLX_SAN_END_NOT)
+		return session->companion.stream.end == PLX_SAN_END_TIMEOUT ? ETIMEDOUT
+									    : ECONNRESET;
+	return 0;
+}
+
+/* Wait for bytes or for room: others may have control meanwhile. */
+static void
+park(struct session *session, uint32_t what)
+{
+	_Atomic uint32_t *parked = &session->segment.shared->parked;
+
+	atomic_fetch_add(parked, 1);
+	session->parked++;
+	control_release(session);
+	do {
+		control_sleep(session, -1);
+		control_attend(session);
+		if (session->controls && session->wanted && !session->over)
+			control_release(session);
+	} while (!session->controls && !session->over &&
+		 !(atomic_load(&session->segment.shared->ready) & (what | SAN_READY_END)));
+	session->parked--;
+	atomic_fetch_sub(parked, 1);
+}
+
+/* ---- reading ---- */
+
+/* Returns: bytes; -1: none yet, or an error: 0 in *error: wait */
+static ssize_t
+read_some(struct session *session, void *bytes, size_t n, int flags, int *error)
+{
+	struct plx_san_stream *stream = &session->companion.stream;
+	uint32_t most = n > UINT32_MAX ? UINT32_MAX : (uint32_t)n, got;
+	bool peek = flags & MSG_PEEK;
+
+	*error = 0;
+	control_run(session);
+	if (flags & MSG_OOB) {
+		uint8_t byte;
+
+		if (!plx_san_read_urgent(stream, &byte, peek)) {
+			*error = EINVAL;
+			return -1;
+		}
+		memcpy(bytes, &byte, n > 0);
+		return n > 0;
+	}
+	got = plx_san_read(stream, &session->segment.rings, bytes, most, peek);
+	if (got > 0 || n == 0) {
+		control_run(session); /* there is room again: the other end hears so */
+		return got;
+	}
+	if (plx_san_is_at_end(stream))
+		return 0;
+	*error = error_of(session);
+	return -1;
+}
+
+/* Returns: bytes, or an error below 0 */
+static ssize_t
+receive(struct session *session, uint8_t *bytes, size_t n, int flags, bool may_wait)
+{
+	bool all = (flags & MSG_WAITALL) && !(flags & MSG_PEEK);
+	size_t done = 0;
+	int error;
+
+	for (;;) {
+		ssize_t got = -1;
+
+		if (session->reads_shut)
+			return (ssize_t)done;
+		error = control_acquire(session, may_wait ? -1 : NOW_MS);
+		if (error == 0)
+			got = read_some(session, bytes + done, n - done, flags, &error);
+		if (got >= 0) {
+			done += (size_t)got;
+			if (got == 0 || !all || done == n)
+				return (ssize_t)done;
+		} else if (done > 0 && error != 0) {
+			return (ssize_t)done;
+		} else if (error != 0) {
+			return -error;
+		} else if (!may_wait) {
+			return done > 0 ? (ssize_t)done : -EAGAIN;
+		} else {
+			park(session, SAN_READY_IN);
+		}
+	}
+}
+
+ssize_t
+san_client_recv(int fd, void *bytes, size_t n, int flags)
+{
+	struct session *session = client_session(fd);
+	ssize_t got;
+
+	if (session == NULL)
+		return fail(EBADF);
+	pthread_mutex_lock(&session->lock);
+	got = receive(session, bytes, n, flags, waits(fd, flags));
+	control_leave(session);
+	pthread_mutex_unlock(&session->lock);
+	client_put(session);
+	return got >= 0 ? got : fail((int)-got);
+}
+
+/* ---- writing ---- */
+
+static ssize_t
+write_some(struct session *session, const uint8_t *bytes, size_t n, int flags, int *error)
+{
+	struct plx_san_stream *stream = &session->companion.stream;
+	uint32_t most = n > UINT32_MAX ? UINT32_MAX : (uint32_t)n, put = 0;
+
+	*error = error_of(session);
+	if (*error == 0 && (session->over || stream->out.fin_wanted))
+		*error = EPIPE;
+	if (*error != 0)
+		return -1;
+	/* The last byte goes out of band. */
+	if (flags & MSG_OOB)
+		most--;
+	put = plx_san_write(stream, &session->segment.rings, bytes, most);
+	if ((flags & MSG_OOB) && put + 1 == n && plx_san_write_urgent(stream, bytes[put]))
+		put++;
+	control_run(session);
+	return put;
+}
+
+static ssize_t
+transmit(struct session *session, const uint8_t *bytes, size_t n, int flags, bool may_wait)
+{
+	size_t done = 0;
+	int error;
+
+	for (;;) {
+		ssize_t put = -1;
+
+		error = control_acquire(session, may_wait ? -1 : NOW_MS);
+		if (error == 0) {
+			control_run(session);
+			put = write_some(session, bytes + done, n - done, flags, &error);
+		}
+		if (put > 0)
+			done += (size_t)put;
+		if (done == n || (put < 0 && done > 0))
+			return (ssize_t)done;
+		if (put < 0)
+			return -error;
+		if (!may_wait)
+			return done > 0 ? (ssize_t)done : -EAGAIN;
+		if (put == 0)
+			park(session, SAN_READY_OUT);
+	}
+}
+
+ssize_t
+san_client_send(int fd, const void *bytes, size_t n, int flags)
+{
+	struct session *session = client_session(fd);
+	ssize_t put;
+
+	if (session == NULL)
+		return fail(EBADF);
+	pthread_mutex_lock(&session->lock);
+	put = n == 0 ? 0 : transmit(session, bytes, n, flags, waits(fd, flags));
+	control_leave(session);
+	pthread_mutex_unlock(&session->lock);
+	client_put(session);
+	if (put == -EPIPE && !(flags & MSG_NOSIGNAL))
+		raise(SIGPIPE);
+	return put >= 0 ? put : fail((int)-put);
+}
+
+/* ---- the rest ---- */
+
+int
+san_client_shutdown(int fd, int how)
+{
+	struct session *session = client_session(fd);
+	int error = 0;
+
+	if (session == NULL)
+		return fail(EBADF);
+	if (how != SHUT_RD && how != SHUT_WR && how != SHUT_RDWR) {
+		client_put(session);
+		return fail(EINVAL);
+	}
+	pthread_mutex_lock(&session->lock);
+	if (how != SHUT_RD) {
+		error = control_acquire(session, -1);
+		if (error == 0) {
+			plx_san_shut(&session->companion.stream);
+			control_run(session);
+		}
+	}
+	session->reads_shut |= how != SHUT_WR;
+	control_kick(session);
+	control_leave(session);
+	pthread_mutex_unlock(&session->lock);
+	client_put(session);
+	return error == 0 ? 0 : fail(ENOTCONN);
+}
+
+int
+san_client_name(int fd, bool peers, struct sockaddr *address, socklen_t *bytes)
+{
+	struct session *session = client_session(fd);
+	struct sockaddr_storage name;
+	const struct san_address *of;
+	socklen_t n;
+
+	if (session == NULL)
+		return fail(EBADF);
+	of = peers ? &session->peer : &session->local;
+	n = (socklen_t)plx_session_sockaddr_bytes(&of->ip);
+	plx_session_sockaddr_write(&of->ip, of->port, &name);
+	client_put(session);
+	memcpy(address, &name, *bytes < n ? *bytes : n);
+	*bytes = n;
+	return 0;
+}
