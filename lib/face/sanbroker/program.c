@@ -41,6 +41,9 @@ program_answer(struct program *program, uint32_t question, const struct session 
 		.kind = SAN_CONTROL_ANSWER, .number = question, .error = error};
 
 	if (session == NULL) {
+		/* What a listener will need: one that changes its user attaches before. */
+		if (error == 0 && plx_sanqp_adapter_name(0, message.adapter))
+			plx_sanqp_host(message.adapter, message.host, sizeof(message.host));
 		send_to(program, &message, -1);
 		return;
 	}
@@ -50,6 +53,7 @@ program_answer(struct program *program, uint32_t question, const struct session 
 	message.config = session->segment.config;
 	message.broker = plx_sanqp_process(session->adapter);
 	memcpy(message.adapter, session->adapter, sizeof(message.adapter));
+	plx_sanqp_host(session->adapter, message.host, sizeof(message.host));
 	send_to(program, &message, session->segment.fd);
 }
 

@@ -332,12 +332,8 @@ session_released(struct watch *watch)
 static void
 publish(struct session *session)
 {
-	const struct plx_san_stream *stream = &session->companion.stream;
-	uint32_t ready = (plx_san_readable(stream) > 0 ? SAN_READY_IN : 0) |
-			 (plx_san_room(stream) > 0 ? SAN_READY_OUT : 0) |
-			 (plx_san_is_at_end(stream) ? SAN_READY_END : 0);
+	uint32_t ready = san_segment_publish(&session->segment, &session->companion.stream);
 
-	atomic_store(&session->segment.shared->ready, ready);
 	if ((ready & ~session->ready) != 0 && atomic_load(&session->segment.shared->parked) > 0)
 		tell_all(session, SAN_CONTROL_READY, 0);
 	session->ready = ready;

@@ -4,6 +4,7 @@
  * client_hear().
  */
 #include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -21,7 +22,8 @@ struct client client = {
 	.kick = -1,
 };
 
-static struct session *file[SAN_FILES_MAX]; /* client.lock */
+/* Written with client.lock held; that there is one is seen without. */
+static _Atomic(struct session *) file[SAN_FILES_MAX];
 
 /* ---- the switch's upcalls: nothing waits for them ---- */
 
@@ -60,6 +62,31 @@ find_session(uint64_t number)
 			return session;
 	}
 	return NULL;
+}
+
+/* If it cannot be used, nobody takes control. */
+static void
+use_adapter(const struct known *known)
+{
+	if (plx_sanqp_add(known->adapter, known->host))
+		(void)plx_sanqp_process(known->adapter);
+}
+
+static void
+remember(const struct san_control *answer)
+{
+	struct known known;
+
+	memcpy(known.adapter, answer->adapter, sizeof(known.adapter));
+	memcpy(known.host, answer->host, sizeof(known.host));
+	known.adapter[sizeof(known.adapter) - 1] = known.host[sizeof(known.host) - 1] = '\0';
+	for (uint32_t i = 0; i < client.knows; i++)
+		if (strcmp(client.known[i].adapter, known.adapter) == 0)
+			return;
+	if (client.knows == KNOWN_MAX || known.adapter[0] == '\0')
+		return;
+	client.known[client.knows++] = known;
+	use_adapter(&known);
 }
 
 /* client.lock is held. NULL: there is no memory, or the segment is none */
@@ -106,7 +133,7 @@ client_session(int fd)
 
 	pthread_mutex_lock(&client.lock);
 	if (fd >= 0 && fd < SAN_FILES_MAX)
-		session = file[fd];
+		session = atomic_load(&file[fd]);
 	if (session != NULL)
 		session->uses++;
 	pthread_mutex_unlock(&client.lock);
@@ -165,6 +192,8 @@ on_answer(const struct san_control *m, int fd)
 	}
 	if (m->number != client.questions)
 		return;
+	if (m->error == 0)
+		remember(m);
 	client.answer = *m;
 	client.found = has_session ? session_of(m, fd, &client.answer.error) : NULL;
 	client.answered = true;
@@ -328,8 +357,7 @@ enter(int fd, struct session *session)
 	struct session *before;
 
 	pthread_mutex_lock(&client.lock);
-	before = file[fd];
-	file[fd] = session;
+	before = atomic_exchange(&file[fd], session);
 	pthread_mutex_unlock(&client.lock);
 	if (before != NULL)
 		client_put(before);
@@ -381,8 +409,15 @@ san_client_listen(int fd, int backlog)
 {
 	struct san_control question = {.kind = SAN_CONTROL_LISTEN,
 				       .backlog = backlog > 0 ? (uint32_t)backlog : 1};
+	socklen_t bytes = sizeof(int);
+	int only = 0;
 
 	if (!read_name(fd, &question.local))
+		return SAN_IS_TCP;
+	/* A provider listens at the addresses of both families, where TCP is to listen at one. */
+	if (question.local.ip.version == 6 &&
+	    getsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only, &bytes) == 0 && only != 0 &&
+	    plx_session_ip_is_any(&question.local.ip))
 		return SAN_IS_TCP;
 	return ask_for(&question, fd, SAN_USE_TCP);
 }
@@ -400,14 +435,8 @@ san_client_adopt(int fd)
 bool
 san_client_has(int fd)
 {
-	bool has;
-
-	if (fd < 0 || fd >= SAN_FILES_MAX)
-		return false;
-	pthread_mutex_lock(&client.lock);
-	has = file[fd] != NULL;
-	pthread_mutex_unlock(&client.lock);
-	return has;
+	return fd >= 0 && fd < SAN_FILES_MAX &&
+	       atomic_load_explicit(&file[fd], memory_order_relaxed) != NULL;
 }
 
 void
@@ -460,7 +489,8 @@ start_anew(void)
 	pthread_mutex_init(&client.lock, NULL);
 	pthread_mutex_init(&client.asking, NULL);
 	plx_list_init(&client.sessions);
-	memset(file, 0, sizeof(file));
+	for (int fd = 0; fd < SAN_FILES_MAX; fd++)
+		atomic_store_explicit(&file[fd], NULL, memory_order_relaxed);
 	if (client.control >= 0)
 		close(client.control);
 	if (client.kick >= 0)
@@ -468,6 +498,13 @@ start_anew(void)
 	client.control = client.kick = -1;
 	client.runs = client.gone = false;
 	plx_sanqp_forget();
+}
+
+void
+san_client_forget(void)
+{
+	if (client.runs)
+		start_anew();
 }
 
 int
@@ -487,8 +524,11 @@ san_client_start(const char *path)
 	if (client.control < 0)
 		return -1;
 	client.kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	plx_sanqp_without_file();
 	client.runs = client.kick >= 0 &&
 		      WSPStartupEx(MAKEWORD(2, 2), &data, &tcp, &upcalls, &client.call) == 0;
+	for (uint32_t i = 0; client.runs && i < client.knows; i++)
+		use_adapter(&client.known[i]);
 	if (client.runs)
 		return 0;
 	close(client.control);
@@ -503,7 +543,7 @@ void
 san_client_share(void)
 {
 	for (int fd = 0; client.runs && fd < SAN_FILES_MAX; fd++) {
-		struct session *session = client_session(fd);
+		struct session *session = san_client_has(fd) ? client_session(fd) : NULL;
 
 		if (session == NULL)
 			continue;
@@ -522,7 +562,8 @@ san_client_stop(void)
 	if (!client.runs)
 		return;
 	for (int fd = 0; fd < SAN_FILES_MAX; fd++)
-		enter(fd, NULL);
+		if (san_client_has(fd))
+			enter(fd, NULL);
 	client.runs = false;
 	close(client.control);
 	close(client.kick);

@@ -51,7 +51,18 @@ struct session {
 	bool reads_shut;
 };
 
+enum {
+	KNOWN_MAX = 8,
+};
+
+/* An adapter that the broker has named. */
+struct known {
+	char adapter[SAN_ADAPTER_NAME], host[SAN_HOST_PATH];
+};
+
 struct client {
+	struct known known[KNOWN_MAX]; /* children know them, too */
+	uint32_t knows;
 	pthread_mutex_t lock;
 	bool runs, gone; /* the broker has */
 	int control;

@@ -27,24 +27,13 @@ now(void)
 
 /* ---- running ---- */
 
-static void
-publish(struct session *session)
-{
-	const struct plx_san_stream *stream = &session->companion.stream;
-	uint32_t ready = (plx_san_readable(stream) > 0 ? SAN_READY_IN : 0) |
-			 (plx_san_room(stream) > 0 ? SAN_READY_OUT : 0) |
-			 (plx_san_is_at_end(stream) ? SAN_READY_END : 0);
-
-	atomic_store(&session->segment.shared->ready, ready);
-}
-
 void
 control_run(struct session *session)
 {
 	if (!session->controls)
 		return;
 	san_companion_run(&session->companion, now());
-	publish(session);
+	(void)san_segment_publish(&session->segment, &session->companion.stream);
 }
 
 void
@@ -142,7 +131,7 @@ give(struct session *session)
 		control_run(session);
 	}
 	if (companion->given) {
-		publish(session);
+		(void)san_segment_publish(&session->segment, &session->companion.stream);
 		session->segment.shared->stream = companion->stream;
 		token = companion->info.dwProviderReserved;
 	}

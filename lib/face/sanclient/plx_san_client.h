@@ -26,6 +26,9 @@ enum {
  */
 int san_client_start(const char *path);
 
+/** In the child of a fork(): all is the parent's; san_client_start() begins anew. */
+void san_client_forget(void);
+
 /** Other processes are to have sockets of this one, by fork(), exec() or SCM_RIGHTS: give control
  * of all to the broker. A process that shares a socket keeps no control between its calls. */
 void san_client_share(void);
@@ -59,6 +62,26 @@ ssize_t san_client_send(int fd, const void *bytes, size_t n, int flags);
 ssize_t san_client_recv(int fd, void *bytes, size_t n, int flags);
 
 int san_client_shutdown(int fd, int how);
+
+enum {
+	SAN_SLEEP_FDS = 4,
+};
+
+/* What is ready, and since when. */
+struct san_client_ready {
+	bool in, out, end, both_ended, error;
+	uint32_t readable;          /* bytes */
+	uint64_t arrived, released; /* grow whenever there is something new to read, or room */
+};
+
+/** What could be done without waiting; it takes no control. Returns: false: it is none */
+bool san_client_ready(int fd, struct san_client_ready *out);
+/**
+ * Sleep until that changes: call this, look once more, and poll the descriptors for POLLIN; then
+ * san_client_slept(). Returns: how many
+ */
+int san_client_sleep(int fd, int fds[SAN_SLEEP_FDS]);
+void san_client_slept(int fd);
 
 /** Before a descriptor is closed, or names another file. */
 void san_client_close(int fd);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 
 #include "client.h"
 #include "plx_session.h"
@@ -207,6 +208,78 @@ san_client_send(int fd, const void *bytes, size_t n, int flags)
 	return put >= 0 ? put : fail((int)-put);
 }
 
+/* ---- readiness ---- */
+
+bool
+san_client_ready(int fd, struct san_client_ready *out)
+{
+	struct session *session = client_session(fd);
+	struct san_shared *shared;
+	uint32_t ready;
+
+	if (session == NULL)
+		return false;
+	pthread_mutex_lock(&session->lock);
+	control_attend(session);
+	control_run(session);
+	if (session->wanted)
+		control_release(session);
+	shared = session->segment.shared;
+	ready = atomic_load(&shared->ready);
+	*out = (struct san_client_ready){
+		.in = (ready & (SAN_READY_IN | SAN_READY_END)) || session->reads_shut,
+		.out = ready & SAN_READY_OUT,
+		.end = (ready & SAN_READY_END) || session->reads_shut,
+		.both_ended = session->over && session->error == 0,
+		.error = error_of(session) != 0,
+		.arrived = atomic_load(&shared->arrived),
+		.released = atomic_load(&shared->released),
+	};
+	if (session->controls)
+		out->readable = plx_san_readable(&session->companion.stream);
+	pthread_mutex_unlock(&session->lock);
+	client_put(session);
+	return true;
+}
+
+int
+san_client_sleep(int fd, int fds[SAN_SLEEP_FDS])
+{
+	struct session *session = client_session(fd);
+	int n = 0;
+
+	if (session == NULL)
+		return 0;
+	pthread_mutex_lock(&session->lock);
+	fds[n++] = client.control;
+	fds[n++] = session->kick;
+	if (session->controls && plx_sanqp_arm(session->companion.s, fds + n))
+		n += PLX_SANQP_FDS;
+	session->parked++;
+	atomic_fetch_add(&session->segment.shared->parked, 1);
+	__atomic_add_fetch(&session->sleepers, 1, __ATOMIC_SEQ_CST);
+	pthread_mutex_unlock(&session->lock);
+	client_put(session);
+	return n;
+}
+
+void
+san_client_slept(int fd)
+{
+	struct session *session = client_session(fd);
+	eventfd_t ignored;
+
+	if (session == NULL)
+		return;
+	pthread_mutex_lock(&session->lock);
+	(void)eventfd_read(session->kick, &ignored);
+	__atomic_sub_fetch(&session->sleepers, 1, __ATOMIC_SEQ_CST);
+	atomic_fetch_sub(&session->segment.shared->parked, 1);
+	session->parked--;
+	pthread_mutex_unlock(&session->lock);
+	client_put(session);
+}
+
 /* ---- the rest ---- */
 
 int
@@ -237,20 +310,37 @@ san_client_shutdown(int fd, int how)
 	return error == 0 ? 0 : fail(ENOTCONN);
 }
 
+/* A socket of both families has IPv4 addresses mapped. */
+static struct plx_ip
+as_family_of(int fd, const struct plx_ip *ip)
+{
+	struct plx_ip mapped = {.version = 6, .v = {[10] = 0xff, [11] = 0xff}};
+	socklen_t bytes = sizeof(int);
+	int family = AF_INET;
+
+	if (ip->version == 6 || getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &bytes) != 0 ||
+	    family != AF_INET6)
+		return *ip;
+	memcpy(mapped.v + 12, ip->v, 4);
+	return mapped;
+}
+
 int
 san_client_name(int fd, bool peers, struct sockaddr *address, socklen_t *bytes)
 {
 	struct session *session = client_session(fd);
 	struct sockaddr_storage name;
-	const struct san_address *of;
+	struct plx_ip ip;
+	uint16_t port;
 	socklen_t n;
 
 	if (session == NULL)
 		return fail(EBADF);
-	of = peers ? &session->peer : &session->local;
-	n = (socklen_t)plx_session_sockaddr_bytes(&of->ip);
-	plx_session_sockaddr_write(&of->ip, of->port, &name);
+	ip = as_family_of(fd, peers ? &session->peer.ip : &session->local.ip);
+	port = peers ? session->peer.port : session->local.port;
 	client_put(session);
+	n = (socklen_t)plx_session_sockaddr_bytes(&ip);
+	plx_session_sockaddr_write(&ip, port, &name);
 	memcpy(address, &name, *bytes < n ? *bytes : n);
 	*bytes = n;
 	return 0;

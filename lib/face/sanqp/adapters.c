@@ -28,6 +28,29 @@ sanqp_adapters_read(struct sanqp *process)
 	return 0;
 }
 
+bool
+sanqp_adapters_add(struct sanqp *process, const char *name, const char *host)
+{
+	struct sanqp_adapter *adapter;
+	bool added = true;
+
+	pthread_mutex_lock(&process->lock);
+	for (uint32_t i = 0; i < process->adapters && added; i++)
+		added = strcmp(process->adapter[i].name, name) != 0;
+	if (!added || process->adapters == SANQP_ADAPTERS_MAX ||
+	    strlen(name) > PLX_ADAPTER_NAME_MAX || strlen(host) >= SANQP_HOST_PATH) {
+		pthread_mutex_unlock(&process->lock);
+		return !added;
+	}
+	adapter = &process->adapter[process->adapters];
+	memcpy(adapter->name, name, strlen(name) + 1);
+	memcpy(adapter->host, host, strlen(host) + 1);
+	pthread_mutex_init(&adapter->events, NULL);
+	process->adapters++;
+	pthread_mutex_unlock(&process->lock);
+	return true;
+}
+
 static void
 close_one(struct sanqp_adapter *adapter)
 {
@@ -43,9 +66,13 @@ close_one(struct sanqp_adapter *adapter)
 static bool
 open_one(struct sanqp_adapter *adapter)
 {
+	struct plx_adapter_options options;
 	struct plx_why why;
 
-	if (plx_adapter_open(adapter->name, NULL, &adapter->adapter, &why) != PLX_OK) {
+	plx_adapter_options_init(&options);
+	memcpy(options.host, adapter->host, sizeof(adapter->host));
+	if (plx_adapter_open(adapter->name, adapter->host[0] != '\0' ? &options : NULL,
+			     &adapter->adapter, &why) != PLX_OK) {
 		adapter->adapter = NULL;
 		return false;
 	}
@@ -80,14 +107,16 @@ sanqp_adapters_close(struct sanqp *process)
 	}
 }
 
+/* IPv6's unspecified address is both families'. */
 bool
 sanqp_adapter_has(const struct sanqp_adapter *adapter, const struct plx_ip *ip)
 {
+	bool any = plx_session_ip_is_any(ip);
+
 	for (uint32_t i = 0; i < adapter->info.addresses; i++) {
 		const struct plx_ip *mine = &adapter->info.address[i];
 
-		if (plx_session_ip_is_any(ip) ? mine->version == ip->version
-					      : plx_session_ip_equal(mine, ip))
+		if (any ? ip->version == 6 || mine->version == 4 : plx_session_ip_equal(mine, ip))
 			return true;
 	}
 	return false;

@@ -50,6 +50,17 @@ plx_sanqp_adapter(SOCKET s, char name[PLX_ADAPTER_NAME_MAX + 1])
 	return true;
 }
 
+bool
+plx_sanqp_adapter_name(uint32_t i, char name[PLX_ADAPTER_NAME_MAX + 1])
+{
+	const struct sanqp *process = sanqp_current();
+
+	if (process == NULL || i >= process->adapters)
+		return false;
+	memcpy(name, process->adapter[i].name, PLX_ADAPTER_NAME_MAX + 1);
+	return true;
+}
+
 DWORD
 plx_sanqp_process(const char *adapter)
 {
@@ -78,4 +89,27 @@ void
 plx_sanqp_forget(void)
 {
 	(void)sanqp_use(NULL);
+}
+
+bool
+plx_sanqp_add(const char *name, const char *host)
+{
+	struct sanqp *process = sanqp_current();
+
+	return process != NULL && sanqp_adapters_add(process, name, host);
+}
+
+void
+plx_sanqp_host(const char *adapter, char *out, size_t n)
+{
+	struct plx_adapter_options options;
+	struct plx_why why;
+	size_t bytes;
+
+	memset(out, 0, n);
+	if (plx_adapter_options_load(adapter, &options, &why) != PLX_OK)
+		return;
+	bytes = strlen(options.host);
+	if (bytes < n)
+		memcpy(out, options.host, bytes);
 }

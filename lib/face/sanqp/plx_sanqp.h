@@ -22,6 +22,9 @@ enum {
  */
 bool plx_sanqp_arm(SOCKET s, int fds[PLX_SANQP_FDS]);
 
+/** The name of an adapter. @param i 0 .. Returns: false: there are no more */
+bool plx_sanqp_adapter_name(uint32_t i, char name[PLX_ADAPTER_NAME_MAX + 1]);
+
 /** The adapter of a connected socket. @param name [out] Returns: false: it has no connection */
 bool plx_sanqp_adapter(SOCKET s, char name[PLX_ADAPTER_NAME_MAX + 1]);
 
@@ -29,8 +32,20 @@ bool plx_sanqp_adapter(SOCKET s, char name[PLX_ADAPTER_NAME_MAX + 1]);
  * Returns: 0: it cannot be opened, or is this process's own */
 DWORD plx_sanqp_process(const char *adapter);
 
+/** The path of the socket of an adapter's host. @param out [n] "": it is this process's own, or too
+ * long */
+void plx_sanqp_host(const char *adapter, char *out, size_t n);
+
 /** The addresses of a connected socket. */
 bool plx_sanqp_addresses(SOCKET s, struct plx_connector_info *out);
+
+/** The adapters of this process are told by plx_sanqp_add(), and no file is read: before
+ * WSPStartupEx(). */
+void plx_sanqp_without_file(void);
+/** An adapter of a host in another process. One that is known is not added.
+ * @param host path of the host's socket
+ * Returns: false: there are too many, or a name is too long */
+bool plx_sanqp_add(const char *name, const char *host);
 
 /** In the child of a fork(): what the provider has is the parent's, and WSPStartupEx() begins anew.
  */

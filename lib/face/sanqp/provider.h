@@ -30,6 +30,7 @@
 
 enum {
 	SANQP_ADAPTERS_MAX = 8, /* of a process */
+	SANQP_HOST_PATH = 108,  /* [bytes] with its end */
 	SANQP_SOCKETS_MAX = 65536,
 	SANQP_BACKLOG_MAX = 128,
 	SANQP_RECEIVES = 64,         /* pending at once */
@@ -82,6 +83,7 @@ struct sanqp_ring {
 
 struct sanqp_adapter {
 	char name[PLX_ADAPTER_NAME_MAX + 1];
+	char host[SANQP_HOST_PATH];  /* "": the configuration file says */
 	struct plx_adapter *adapter; /* NULL: not opened yet */
 	struct plx_adapter_info info;
 	struct plx_event_channel *channel;
@@ -186,6 +188,8 @@ struct sanqp *sanqp_current(void);
 
 /* Names of the configuration file. Returns: an error of Winsock */
 int sanqp_adapters_read(struct sanqp *process);
+/* plx_sanqp_add() */
+bool sanqp_adapters_add(struct sanqp *process, const char *name, const char *host);
 /* NULL: it cannot be opened. */
 struct sanqp_adapter *sanqp_adapter_at(struct sanqp *process, uint32_t i);
 void sanqp_adapters_close(struct sanqp *process);

@@ -4,9 +4,18 @@
  */
 #include <stdlib.h>
 
+#include "plx_sanqp.h"
 #include "provider.h"
 
 static _Atomic(struct sanqp *) current;
+
+static atomic_bool without_file;
+
+void
+plx_sanqp_without_file(void)
+{
+	atomic_store(&without_file, true);
+}
 
 struct sanqp *
 sanqp_use(struct sanqp *process)
@@ -76,7 +85,7 @@ make_process(const WSPUPCALLTABLEEX *upcalls)
 		return NULL;
 	process->upcalls = *upcalls;
 	pthread_mutex_init(&process->lock, NULL);
-	if (sanqp_adapters_read(process) == 0)
+	if (atomic_load(&without_file) || sanqp_adapters_read(process) == 0)
 		return process;
 	free_process(process);
 	return NULL;

@@ -12,6 +12,7 @@
 
 enum {
 	SAN_CONTROL_VERSION = 1,
+	SAN_HOST_PATH = 108,
 	SAN_ADAPTER_NAME = 32, /* [bytes] with its end: PLX_ADAPTER_NAME_MAX + 1 or more */
 };
 
@@ -61,6 +62,7 @@ struct san_control {
 	struct plx_san_config config;
 	uint32_t broker; /* how WSPDuplicateSocket() names it */
 	char adapter[SAN_ADAPTER_NAME];
+	char host[SAN_HOST_PATH]; /* where the adapter's host is */
 };
 
 /**

@@ -24,6 +24,8 @@ struct san_shared {
 	_Atomic uint32_t holders;     /* programs that have it; the broker writes it */
 	_Atomic uint32_t parked;      /* processes that wait for `ready` to change */
 	_Atomic uint32_t ready;       /* enum san_ready; who has control writes it */
+	_Atomic uint64_t arrived;     /* bytes that have, since the beginning, and 1 for FIN */
+	_Atomic uint64_t released;    /* bytes whose place is free again */
 	struct plx_san_stream stream; /* of who gave control away last */
 };
 
@@ -35,6 +37,9 @@ struct san_segment {
 	struct san_shared *shared;
 	struct plx_san_rings rings;
 };
+
+/** Say what `stream` knows. Returns: enum san_ready */
+uint32_t san_segment_publish(struct san_segment *segment, const struct plx_san_stream *stream);
 
 /** Make one. Returns: 0, or an error of errno.h */
 int san_segment_make(struct san_segment *segment, const struct plx_san_config *config);

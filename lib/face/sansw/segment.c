@@ -34,6 +34,20 @@ map(struct san_segment *segment)
 	return 0;
 }
 
+uint32_t
+san_segment_publish(struct san_segment *segment, const struct plx_san_stream *stream)
+{
+	struct san_shared *shared = segment->shared;
+	uint32_t ready = (plx_san_readable(stream) > 0 ? SAN_READY_IN : 0) |
+			 (plx_san_room(stream) > 0 ? SAN_READY_OUT : 0) |
+			 (plx_san_is_at_end(stream) ? SAN_READY_END : 0);
+
+	atomic_store(&shared->arrived, stream->in.placed + stream->in.fin);
+	atomic_store(&shared->released, stream->out.released);
+	atomic_store(&shared->ready, ready);
+	return ready;
+}
+
 int
 san_segment_make(struct san_segment *segment, const struct plx_san_config *config)
 {
