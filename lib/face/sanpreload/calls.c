@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Connections and bytes. Start with recv().
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "preload.h"
+
+enum {
+	CHUNK = 65536, /* of sendfile() */
+};
+
+/* ---- connections ---- */
+
+static bool
+is_tcp(int fd)
+{
+	int type = 0, protocol = 0;
+	socklen_t bytes = sizeof(type);
+
+	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type == SOCK_STREAM &&
+	       getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &bytes) == 0 &&
+	       protocol == IPPROTO_TCP;
+}
+
+PRELOAD_CALL int
+connect(int fd, const struct sockaddr *address, socklen_t bytes)
+{
+	enum san_verdict verdict = SAN_IS_TCP;
+	int error = errno;
+
+	if (preload_has(fd)) {
+		errno = EISCONN;
+		return -1;
+	}
+	if (address != NULL && bytes >= (socklen_t)sizeof(struct sockaddr_in) &&
+	    (address->sa_family == AF_INET || address->sa_family == AF_INET6) && is_tcp(fd) &&
+	    preload_runs()) {
+		preload_enter();
+		verdict = san_client_connect(fd, address, bytes);
+		preload_leave();
+	}
+	if (verdict == SAN_IS_TCP) {
+		errno = error;
+		return REAL(connect)(fd, address, bytes);
+	}
+	if (verdict == SAN_FAILED)
+		return -1;
+	preload_epoll_adopt(fd);
+	errno = error;
+	return 0;
+}
+
+/* The kernel listens as well, for who comes by TCP and for the broker. */
+PRELOAD_CALL int
+listen(int fd, int backlog)
+{
+	int result = REAL(listen)(fd, backlog), error = errno;
+
+	if (result == 0 && is_tcp(fd) && preload_runs()) {
+		preload_enter();
+		(void)san_client_listen(fd, backlog);
+		preload_leave();
+	}
+	errno = error;
+	return result;
+}
+
+PRELOAD_CALL int
+accept4(int fd, struct sockaddr *address, socklen_t *bytes, int flags)
+{
+	int new = REAL(accept4)(fd, address, bytes, flags), error = errno;
+
+	if (new < 0)
+		return new;
+	preload_forget(new);
+	if (address != NULL && preload_has(new)) {
+		preload_enter();
+		(void)san_client_name(new, true, address, bytes);
+		preload_leave();
+	}
+	errno = error;
+	return new;
+}
+
+PRELOAD_CALL int
+accept(int fd, struct sockaddr *address, socklen_t *bytes)
+{
+	return accept4(fd, address, bytes, 0);
+}
+
+static int
+name_of(int fd, bool peers, struct sockaddr *address, socklen_t *bytes)
+{
+	int result;
+
+	preload_enter();
+	result = san_client_name(fd, peers, address, bytes);
+	preload_leave();
+	return result;
+}
+
+PRELOAD_CALL int
+getsockname(int fd, struct sockaddr *address, socklen_t *bytes)
+{
+	return preload_has(fd) ? name_of(fd, false, address, bytes)
+			       : REAL(getsockname)(fd, address, bytes);
+}
+
+PRELOAD_CALL int
+getpeername(int fd, struct sockaddr *address, socklen_t *bytes)
+{
+	return preload_has(fd) ? name_of(fd, true, address, bytes)
+			       : REAL(getpeername)(fd, address, bytes);
+}
+
+PRELOAD_CALL int
+shutdown(int fd, int how)
+{
+	int result;
+
+	if (!preload_has(fd))
+		return REAL(shutdown)(fd, how);
+	preload_enter();
+	result = san_client_shutdown(fd, how);
+	preload_leave();
+	return result;
+}
+
+/* ---- reading ---- */
+
+static ssize_t
+take(int fd, void *bytes, size_t n, int flags)
+{
+	ssize_t got;
+
+	preload_enter();
+	got = san_client_recv(fd, bytes, n, flags);
+	preload_leave();
+	return got;
+}
+
+PRELOAD_CALL ssize_t
+recv(int fd, void *bytes, size_t n, int flags)
+{
+	return preload_has(fd) ? take(fd, bytes, n, flags) : REAL(recv)(fd, bytes, n, flags);
+}
+
+PRELOAD_CALL ssize_t
+read(int fd, void *bytes, size_t n)
+{
+	return preload_has(fd) ? take(fd, bytes, n, 0) : REAL(read)(fd, bytes, n);
+}
+
+/* The checked forms of programs that are built with _FORTIFY_SOURCE: who overflows ends. */
+PRELOAD_CALL ssize_t __recv_chk(int fd, void *bytes, size_t n, size_t room, int flags);
+PRELOAD_CALL ssize_t __read_chk(int fd, void *bytes, size_t n, size_t room);
+PRELOAD_CALL ssize_t __recvfrom_chk(int fd, void *bytes, size_t n, size_t room, int flags,
+				    struct sockaddr *address, socklen_t *length);
+
+ssize_t
+__recv_chk(int fd, void *bytes, size_t n, size_t room, int flags)
+{
+	if (n > room)
+		abort();
+	return recv(fd, bytes, n, flags);
+}
+
+ssize_t
+__read_chk(int fd, void *bytes, size_t n, size_t room)
+{
+	if (n > room)
+		abort();
+	return read(fd, bytes, n);
+}
+
+ssize_t
+__recvfrom_chk(int fd, void *bytes, size_t n, size_t room, int flags, struct sockaddr *address,
+	       socklen_t *length)
+{
+	if (n > room)
+		abort();
+	return recvfrom(fd, bytes, n, flags, address, length);
+}
+
+/* A stream has no address with its bytes. */
+PRELOAD_CALL ssize_t
+recvfrom(int fd, void *bytes, size_t n, int flags, struct sockaddr *address, socklen_t *length)
+{
+	if (!preload_has(fd))
+		return REAL(recvfrom)(fd, bytes, n, flags, address, length);
+	if (address != NULL && length != NULL)
+		*length = 0;
+	return take(fd, bytes, n, flags);
+}
+
+/* Only the first part waits: what is there at once is one read. */
+static ssize_t
+take_parts(int fd, const struct iovec *part, size_t parts, int flags)
+{
+	ssize_t done = 0;
+
+	for (size_t i = 0; i < parts; i++) {
+		int now = done > 0 && !(flags & MSG_WAITALL) ? MSG_DONTWAIT : 0;
+		ssize_t got;
+
+		if (part[i].iov_len == 0)
+			continue;
+		got = take(fd, part[i].iov_base, part[i].iov_len, flags | now);
+		if (got < 0)
+			return done > 0 ? done : got;
+		done += got;
+		if ((size_t)got < part[i].iov_len || (flags & (MSG_PEEK | MSG_OOB)))
+			break;
+	}
+	return done;
+}
+
+PRELOAD_CALL ssize_t
+readv(int fd, const struct iovec *part, int parts)
+{
+	return preload_has(fd) && parts >= 0 ? take_parts(fd, part, (size_t)parts, 0)
+					     : REAL(readv)(fd, part, parts);
+}
+
+PRELOAD_CALL ssize_t
+recvmsg(int fd, struct msghdr *m, int flags)
+{
+	if (!preload_has(fd))
+		return REAL(recvmsg)(fd, m, flags);
+	m->msg_namelen = 0;
+	m->msg_controllen = 0;
+	m->msg_flags = 0;
+	return take_parts(fd, m->msg_iov, m->msg_iovlen, flags);
+}
+
+/* ---- writing ---- */
+
+static ssize_t
+put(int fd, const void *bytes, size_t n, int flags)
+{
+	ssize_t done;
+
+	preload_enter();
+	done = san_client_send(fd, bytes, n, flags);
+	preload_leave();
+	return done;
+}
+
+PRELOAD_CALL ssize_t
+send(int fd, const void *bytes, size_t n, int flags)
+{
+	return preload_has(fd) ? put(fd, bytes, n, flags) : REAL(send)(fd, bytes, n, flags);
+}
+
+PRELOAD_CALL ssize_t
+write(int fd, const void *bytes, size_t n)
+{
+	return preload_has(fd) ? put(fd, bytes, n, 0) : REAL(write)(fd, bytes, n);
+}
+
+PRELOAD_CALL ssize_t
+sendto(int fd, const void *bytes, size_t n, int flags, const struct sockaddr *address,
+       socklen_t length)
+{
+	if (!preload_has(fd))
+		return REAL(sendto)(fd, bytes, n, flags, address, length);
+	if (address != NULL) {
+		errno = EISCONN;
+		return -1;
+	}
+	return put(fd, bytes, n, flags);
+}
+
+static ssize_t
+put_parts(int fd, const struct iovec *part, size_t parts, int flags)
+{
+	ssize_t done = 0;
+
+	for (size_t i = 0; i < parts; i++) {
+		ssize_t n;
+
+		if (part[i].iov_len == 0)
+			continue;
+		n = put(fd, part[i].iov_base, part[i].iov_len, flags);
+		if (n < 0)
+			return done > 0 ? done : n;
+		done += n;
+		if ((size_t)n < part[i].iov_len)
+			break;
+	}
+	return done;
+}
+
+PRELOAD_CALL ssize_t
+writev(int fd, const struct iovec *part, int parts)
+{
+	return preload_has(fd) && parts >= 0 ? put_parts(fd, part, (size_t)parts, 0)
+					     : REAL(writev)(fd, part, parts);
+}
+
+static bool
+brings_descriptors(const struct msghdr *m)
+{
+	struct msghdr copy = *m; /* CMSG_NXTHDR() wants one that can be written */
+	struct cmsghdr *head;
+
+	for (head = CMSG_FIRSTHDR(&copy); head != NULL; head = CMSG_NXTHDR(&copy, head))
+		if (head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS)
+			return true;
+	return false;
+}
+
+PRELOAD_CALL ssize_t
+sendmsg(int fd, const struct msghdr *m, int flags)
+{
+	if (preload_has(fd))
+		return put_parts(fd, m->msg_iov, m->msg_iovlen, flags);
+	/* What another process is to have must not be in control of this one. */
+	if (brings_descriptors(m) && preload_runs()) {
+		preload_enter();
+		san_client_share();
+		preload_leave();
+	}
+	return REAL(sendmsg)(fd, m, flags);
+}
+
+/* The file's bytes by way of memory: its place moves by what was sent. */
+static ssize_t
+put_file(int fd, int file, off_t *from, size_t n)
+{
+	off_t at = from != NULL ? *from : lseek(file, 0, SEEK_CUR);
+	uint8_t *bytes = malloc(CHUNK);
+	size_t done = 0;
+	ssize_t sent = 0;
+
+	if (bytes == NULL || at < 0) {
+		free(bytes);
+		return -1;
+	}
+	while (done < n) {
+		ssize_t got = pread(file, bytes, n - done < CHUNK ? n - done : CHUNK, at);
+
+		sent = got > 0 ? put(fd, bytes, (size_t)got, 0) : got;
+		if (sent <= 0)
+			break;
+		done += (size_t)sent;
+		at += sent;
+		if (sent < got)
+			break;
+	}
+	free(bytes);
+	if (from != NULL)
+		*from = at;
+	else
+		(void)lseek(file, at, SEEK_SET);
+	return done > 0 ? (ssize_t)done : sent;
+}
+
+PRELOAD_CALL ssize_t
+sendfile(int fd, int file, off_t *from, size_t n)
+{
+	return preload_has(fd) ? put_file(fd, file, from, n) : REAL(sendfile)(fd, file, from, n);
+}
+
+/* Here sendfile() is sendfile64(); on machines of 64 bits both are one. */
+PRELOAD_CALL ssize_t preload_sendfile_of_others(int fd, int file, off_t *from,
+						size_t n) __asm__("sendfile");
+
+ssize_t
+preload_sendfile_of_others(int fd, int file, off_t *from, size_t n)
+{
+	return sendfile(fd, file, from, n);
+}
+
+/* ---- ioctl ---- */
+
+PRELOAD_CALL int
+ioctl(int fd, unsigned long request, ...)
+{
+	struct san_client_ready ready;
+	va_list arguments;
+	void *argument;
+
+	va_start(arguments, request);
+	argument = va_arg(arguments, void *);
+	va_end(arguments);
+	if (request != FIONREAD || !preload_has(fd))
+		return REAL(ioctl)(fd, request, argument);
+	preload_enter();
+	(void)san_client_ready(fd, &ready);
+	preload_leave();
+	*(int *)argument = (int)ready.readable;
+	return 0;
+}

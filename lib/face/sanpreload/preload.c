@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Which descriptor is whose. Start with preload_has().
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "preload.h"
+
+enum {
+	PATH_BYTES = 108, /* of a socket's address */
+};
+
+struct preload_real preload_real;
+
+static __thread int within __attribute__((tls_model("initial-exec")));
+static char path[PATH_BYTES];
+static const char *broker; /* NULL: nothing goes over RDMA */
+static bool attached;
+static pid_t owner;
+static atomic_bool kernels[SAN_FILES_MAX]; /* is known not to be the switch's */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- beginning ---- */
+
+/* A function pointer by way of an object pointer: POSIX says that they have one size. */
+static void
+look_up(const char *name, void *out)
+{
+	void *function = dlsym(RTLD_NEXT, name);
+
+	memcpy(out, &function, sizeof(function));
+}
+
+__attribute__((constructor)) void
+preload_begin(void)
+{
+	const char *said;
+
+	if (preload_real._exit != NULL)
+		return;
+#define PLX_X(result, name, arguments) look_up(#name, &preload_real.name);
+	PRELOAD_REAL_LIST(PLX_X)
+#undef PLX_X
+	owner = getpid();
+	/* A program with more rights than its caller does not do what the environment says. It may
+	 * write its title over the environment, so this is a copy. */
+	said = secure_getenv("POLLUX_SOCKETS");
+	if (said == NULL || strlen(said) >= sizeof(path))
+		return;
+	memcpy(path, said, strlen(said) + 1);
+	broker = path;
+}
+
+__attribute__((destructor)) static void
+end(void)
+{
+	/* A signal's handler that exits may have interrupted the switch. */
+	if (!attached || owner != getpid() || within > 0)
+		return;
+	within++;
+	san_client_stop();
+	within--;
+}
+
+void
+preload_enter(void)
+{
+	within++;
+}
+
+void
+preload_leave(void)
+{
+	within--;
+}
+
+bool
+preload_is_active(void)
+{
+	return within == 0 && broker != NULL;
+}
+
+bool
+preload_is_borrowed(void)
+{
+	return owner != getpid();
+}
+
+/* Attach, when it is first needed. */
+static bool
+attach(void)
+{
+	pthread_mutex_lock(&lock);
+	if (!attached && broker != NULL) {
+		attached = san_client_start(broker) == 0;
+		if (!attached)
+			broker = NULL; /* there is none: it is not asked again */
+	}
+	pthread_mutex_unlock(&lock);
+	return attached;
+}
+
+bool
+preload_runs(void)
+{
+	int error = errno;
+	bool runs;
+
+	if (within || broker == NULL || preload_is_borrowed())
+		return false;
+	within++;
+	runs = attach();
+	within--;
+	errno = error;
+	return runs;
+}
+
+/* One whose parent is attached attaches at once: it may change its user, or its view of files. */
+void
+preload_child(void)
+{
+	bool parent = attached;
+
+	owner = getpid();
+	attached = false;
+	pthread_mutex_init(&lock, NULL);
+	preload_epoll_child();
+	within++;
+	san_client_forget();
+	within--;
+	for (int fd = 0; fd < SAN_FILES_MAX; fd++)
+		atomic_store_explicit(&kernels[fd], false, memory_order_relaxed);
+	if (parent)
+		(void)preload_runs();
+}
+
+/* ---- descriptors ---- */
+
+static bool
+is_loopback(const struct sockaddr_storage *address)
+{
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
+
+	if (address->ss_family == AF_INET)
+		return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
+	return address->ss_family == AF_INET6 &&
+	       (IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr) ||
+		(IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr) && v6->sin6_addr.s6_addr[12] == 127));
+}
+
+/* An anchor is a connection of this machine. A socket that is not connected may become one. */
+static bool
+may_be_one(int fd, bool *settled)
+{
+	struct sockaddr_storage local, peer;
+	socklen_t bytes = sizeof(local), more = sizeof(peer);
+
+	*settled = true;
+	if (REAL(getpeername)(fd, (struct sockaddr *)&peer, &more) != 0) {
+		*settled = errno != ENOTCONN;
+		return false;
+	}
+	if (REAL(getsockname)(fd, (struct sockaddr *)&local, &bytes) != 0)
+		return false;
+	return is_loopback(&peer) ||
+	       (local.ss_family == peer.ss_family && bytes == more &&
+		memcmp((char *)&local + 4, (char *)&peer + 4, bytes - 4) == 0);
+}
+
+static bool
+find_out(int fd)
+{
+	int error = errno;
+	bool settled, is_one;
+
+	is_one = may_be_one(fd, &settled) && preload_runs();
+	if (is_one) {
+		within++;
+		is_one = san_client_adopt(fd) == SAN_IS_RDMA;
+		within--;
+	}
+	if (is_one)
+		preload_epoll_adopt(fd);
+	else if (settled)
+		preload_is_kernels(fd);
+	errno = error;
+	return is_one;
+}
+
+bool
+preload_has(int fd)
+{
+	if (within || broker == NULL || fd < 0 || fd >= SAN_FILES_MAX)
+		return false;
+	if (san_client_has(fd))
+		return !preload_is_borrowed();
+	return !atomic_load_explicit(&kernels[fd], memory_order_relaxed) && find_out(fd);
+}
+
+void
+preload_is_kernels(int fd)
+{
+	if (fd >= 0 && fd < SAN_FILES_MAX)
+		atomic_store_explicit(&kernels[fd], true, memory_order_relaxed);
+}
+
+void
+preload_forget(int fd)
+{
+	if (fd < 0 || fd >= SAN_FILES_MAX || within || broker == NULL || preload_is_borrowed())
+		return;
+	atomic_store_explicit(&kernels[fd], false, memory_order_relaxed);
+	preload_epoll_forget(fd);
+	if (!san_client_has(fd))
+		return;
+	within++;
+	san_client_close(fd);
+	within--;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * libpollux-sockets.so: the C library's functions of sockets for programs that were not written for
+ * Pollux. A descriptor that is none of the switch's goes to the C library's function at once.
+ * Start with preload_has().
+ */
+#ifndef PLX_SANPRELOAD_PRELOAD_H
+#define PLX_SANPRELOAD_PRELOAD_H
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include "plx_san_client.h"
+
+/* Seen by programs in place of the C library's. */
+#define PRELOAD_CALL __attribute__((visibility("default")))
+
+/* The C library's. X(result, name, arguments) */
+#define PRELOAD_REAL_LIST(X)                                                                     \
+	X(int, connect, (int, const struct sockaddr *, socklen_t))                               \
+	X(int, listen, (int, int))                                                               \
+	X(int, accept4, (int, struct sockaddr *, socklen_t *, int))                              \
+	X(int, getsockname, (int, struct sockaddr *, socklen_t *))                               \
+	X(int, getpeername, (int, struct sockaddr *, socklen_t *))                               \
+	X(int, shutdown, (int, int))                                                             \
+	X(ssize_t, read, (int, void *, size_t))                                                  \
+	X(ssize_t, write, (int, const void *, size_t))                                           \
+	X(ssize_t, readv, (int, const struct iovec *, int))                                      \
+	X(ssize_t, writev, (int, const struct iovec *, int))                                     \
+	X(ssize_t, recv, (int, void *, size_t, int))                                             \
+	X(ssize_t, send, (int, const void *, size_t, int))                                       \
+	X(ssize_t, recvfrom, (int, void *, size_t, int, struct sockaddr *, socklen_t *))         \
+	X(ssize_t, sendto, (int, const void *, size_t, int, const struct sockaddr *, socklen_t)) \
+	X(ssize_t, recvmsg, (int, struct msghdr *, int))                                         \
+	X(ssize_t, sendmsg, (int, const struct msghdr *, int))                                   \
+	X(ssize_t, sendfile, (int, int, off_t *, size_t))                                        \
+	X(int, ioctl, (int, unsigned long, ...))                                                 \
+	X(int, close, (int))                                                                     \
+	X(int, dup, (int))                                                                       \
+	X(int, dup2, (int, int))                                                                 \
+	X(int, dup3, (int, int, int))                                                            \
+	X(int, fcntl, (int, int, ...))                                                           \
+	X(int, close_range, (unsigned, unsigned, int))                                           \
+	X(int, poll, (struct pollfd *, nfds_t, int))                                             \
+	X(int, ppoll, (struct pollfd *, nfds_t, const struct timespec *, const sigset_t *))      \
+	X(int, select, (int, fd_set *, fd_set *, fd_set *, struct timeval *))                    \
+	X(int, pselect,                                                                          \
+	  (int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *))        \
+	X(int, epoll_ctl, (int, int, int, struct epoll_event *))                                 \
+	X(int, epoll_wait, (int, struct epoll_event *, int, int))                                \
+	X(int, epoll_pwait, (int, struct epoll_event *, int, int, const sigset_t *))             \
+	X(pid_t, fork, (void))                                                                   \
+	X(int, execve, (const char *, char *const *, char *const *))                             \
+	X(int, execvpe, (const char *, char *const *, char *const *))                            \
+	X(void, _exit, (int))
+
+struct preload_real {
+#define PLX_X(result, name, arguments) result(*name) arguments;
+	PRELOAD_REAL_LIST(PLX_X)
+#undef PLX_X
+};
+extern struct preload_real preload_real;
+
+/* The C library's function: also for who calls before this library has been set up. */
+#define REAL(name) \
+	(preload_real.name != NULL ? preload_real.name : (preload_begin(), preload_real.name))
+
+/* ---- preload.c ---- */
+
+void preload_begin(void);
+/* Does anything go over RDMA, and is this not within the switch? */
+bool preload_is_active(void);
+/* Is the descriptor one of the switch's? What this process does not know it finds out. Always false
+ * within the switch. */
+bool preload_has(int fd);
+/* Is this process attached, and not within the switch? */
+bool preload_runs(void);
+/* Within the switch its own calls are the C library's. */
+void preload_enter(void);
+void preload_leave(void);
+/* A descriptor means something else from now on. */
+void preload_forget(int fd);
+/* It is not one of the switch's. */
+void preload_is_kernels(int fd);
+/* The child of a fork(). */
+void preload_child(void);
+/* The process may be the child of a vfork(), with its parent's memory. */
+bool preload_is_borrowed(void);
+
+/* ---- epoll.c ---- */
+
+/* A descriptor has become one of the switch's: the kernel has it registered. */
+void preload_epoll_adopt(int fd);
+void preload_epoll_forget(int fd);
+void preload_epoll_child(void);
+
+/* ---- wait.c ---- */
+
+/* [ms] of a time span; -1: for ever */
+int preload_ms(const struct timespec *span);
+/* revents of one of the switch's. */
+short preload_ready(int fd, short events, struct san_client_ready *ready);
+
+#endif

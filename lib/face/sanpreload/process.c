@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Descriptors and processes come and go. Start with fork().
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "preload.h"
+
+enum {
+	ARGUMENTS_MAX = 1024, /* of execl() */
+};
+
+/* ---- descriptors ---- */
+
+PRELOAD_CALL int
+close(int fd)
+{
+	preload_forget(fd);
+	return REAL(close)(fd);
+}
+
+PRELOAD_CALL int
+close_range(unsigned first, unsigned last, int flags)
+{
+	unsigned end = last < SAN_FILES_MAX - 1 ? last : SAN_FILES_MAX - 1;
+
+	if (!(flags & (int)CLOSE_RANGE_CLOEXEC))
+		for (unsigned fd = first; fd <= end; fd++)
+			preload_forget((int)fd);
+	return REAL(close_range)(first, last, flags);
+}
+
+static int
+duplicated(int fd, int copy)
+{
+	int error = errno;
+
+	if (copy < 0 || copy == fd)
+		return copy;
+	preload_forget(copy);
+	if (preload_has(fd)) {
+		preload_enter();
+		san_client_dup(fd, copy);
+		preload_leave();
+	}
+	errno = error;
+	return copy;
+}
+
+PRELOAD_CALL int
+dup(int fd)
+{
+	return duplicated(fd, REAL(dup)(fd));
+}
+
+/* What the new descriptor was is closed by the kernel: the switch lets it go before. */
+PRELOAD_CALL int
+dup2(int fd, int copy)
+{
+	if (fd != copy && REAL(fcntl)(fd, F_GETFD) >= 0)
+		preload_forget(copy);
+	return duplicated(fd, REAL(dup2)(fd, copy));
+}
+
+PRELOAD_CALL int
+dup3(int fd, int copy, int flags)
+{
+	if (fd != copy && REAL(fcntl)(fd, F_GETFD) >= 0)
+		preload_forget(copy);
+	return duplicated(fd, REAL(dup3)(fd, copy, flags));
+}
+
+PRELOAD_CALL int
+fcntl(int fd, int command, ...)
+{
+	va_list arguments;
+	void *argument;
+	int result;
+
+	va_start(arguments, command);
+	argument = va_arg(arguments, void *);
+	va_end(arguments);
+	result = REAL(fcntl)(fd, command, argument);
+	return command == F_DUPFD || command == F_DUPFD_CLOEXEC ? duplicated(fd, result) : result;
+}
+
+/* Here fcntl() is fcntl64(), as in programs with large files; others have this one. */
+PRELOAD_CALL int preload_fcntl_of_others(int fd, int command, ...) __asm__("fcntl");
+
+int
+preload_fcntl_of_others(int fd, int command, ...)
+{
+	va_list arguments;
+	void *argument;
+
+	va_start(arguments, command);
+	argument = va_arg(arguments, void *);
+	va_end(arguments);
+	return fcntl(fd, command, argument);
+}
+
+/* ---- processes ---- */
+
+/* Another process is to have the sockets, or this one is to be another program. */
+static void
+share(void)
+{
+	int error = errno;
+
+	if (preload_runs()) {
+		preload_enter();
+		san_client_share();
+		preload_leave();
+	}
+	errno = error;
+}
+
+PRELOAD_CALL pid_t
+fork(void)
+{
+	pid_t pid;
+
+	share();
+	pid = REAL(fork)();
+	if (pid == 0)
+		preload_child();
+	return pid;
+}
+
+PRELOAD_CALL int
+execve(const char *path, char *const *arguments, char *const *environment)
+{
+	share();
+	return REAL(execve)(path, arguments, environment);
+}
+
+PRELOAD_CALL int
+execv(const char *path, char *const *arguments)
+{
+	return execve(path, arguments, environ);
+}
+
+PRELOAD_CALL int
+execvpe(const char *file, char *const *arguments, char *const *environment)
+{
+	share();
+	return REAL(execvpe)(file, arguments, environment);
+}
+
+PRELOAD_CALL int
+execvp(const char *file, char *const *arguments)
+{
+	return execvpe(file, arguments, environ);
+}
+
+/* The arguments of execl() up to the NULL. Returns: false: there are too many */
+static bool
+collect(char **out, const char *first, va_list *more)
+{
+	int n = 0;
+
+	out[n++] = (char *)(uintptr_t)first;
+	while (out[n - 1] != NULL && n < ARGUMENTS_MAX)
+		out[n++] = va_arg(*more, char *);
+	if (out[n - 1] == NULL)
+		return true;
+	errno = E2BIG;
+	return false;
+}
+
+PRELOAD_CALL int
+execl(const char *path, const char *first, ...)
+{
+	char *arguments[ARGUMENTS_MAX];
+	va_list more;
+	bool all;
+
+	va_start(more, first);
+	all = collect(arguments, first, &more);
+	va_end(more);
+	return all ? execv(path, arguments) : -1;
+}
+
+PRELOAD_CALL int
+execlp(const char *file, const char *first, ...)
+{
+	char *arguments[ARGUMENTS_MAX];
+	va_list more;
+	bool all;
+
+	va_start(more, first);
+	all = collect(arguments, first, &more);
+	va_end(more);
+	return all ? execvp(file, arguments) : -1;
+}
+
+PRELOAD_CALL int
+execle(const char *path, const char *first, ...)
+{
+	char *arguments[ARGUMENTS_MAX], **environment;
+	va_list more;
+	bool all;
+
+	va_start(more, first);
+	all = collect(arguments, first, &more);
+	environment = all ? va_arg(more, char **) : NULL;
+	va_end(more);
+	return all ? execve(path, arguments, environment) : -1;
+}
+
+/* Destructors do not run then. */
+PRELOAD_CALL void
+_exit(int status)
+{
+	if (preload_runs()) {
+		preload_enter();
+		san_client_stop();
+	}
+	REAL(_exit)(status);
+	__builtin_unreachable();
+}
+
+PRELOAD_CALL void
+_Exit(int status)
+{
+	_exit(status);
+}
