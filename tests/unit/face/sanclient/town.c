@@ -13,6 +13,7 @@
 
 #include "clock.h"
 #include "host_side.h"
+#include "namespace.h"
 #include "plx_san_broker.h"
 #include "town.h"
 
@@ -79,7 +80,7 @@ start_broker(unsigned i)
 	snprintf(broker[i].config, sizeof(broker[i].config), "/tmp/pollux-town-%d-%u.conf",
 		 getpid(), i);
 	file = fopen(broker[i].config, "w");
-	if (file == NULL || pipe(ready) != 0 || pipe(end) != 0)
+	if (file == NULL || pipe2(ready, O_CLOEXEC) != 0 || pipe2(end, O_CLOEXEC) != 0)
 		return -1;
 	fprintf(file, "adapters = ( { name = \"%c\"; host = \"%s\"; } );\n", 'a' + (int)i,
 		host.path);
@@ -87,6 +88,7 @@ start_broker(unsigned i)
 	broker[i].pid = fork();
 	if (broker[i].pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		signal(SIGSEGV, SIG_DFL); /* cmocka's handler is for the test's own process */
 		close(end[1]);
 		if (fcntl(end[0], F_SETFL, O_NONBLOCK) != 0)
 			_exit(1);
@@ -128,6 +130,9 @@ tear_down(void **state)
 int
 town_run_tests(const struct CMUnitTest *tests, size_t n)
 {
+	/* What is left to the kernel goes nowhere else. */
+	if (!namespace_network("ip link set lo up"))
+		return 1;
 	host_process_fork(&host, host_side_offer);
 	return _cmocka_run_group_tests("sockets over RDMA", tests, n, set_up, tear_down);
 }
@@ -137,7 +142,9 @@ town_run_tests(const struct CMUnitTest *tests, size_t n)
 void
 town_attach(void)
 {
-	setenv("POLLUX_CONFIG", broker[here].config, 1);
+	/* What it needs to know the broker says. */
+	unsetenv("POLLUX_CONFIG");
+	unsetenv("POLLUX_HOST");
 	TOWN_MUST(san_client_start(broker[here].path) == 0);
 }
 
@@ -156,6 +163,31 @@ town_start(enum town_host of, void (*program)(void *arg), void *arg)
 	program(arg);
 	san_client_stop();
 	_exit(0);
+}
+
+pid_t
+town_command(enum town_host of, const char *command)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid > 0)
+		return pid;
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	unsetenv("POLLUX_CONFIG");
+	unsetenv("POLLUX_HOST");
+	setenv("POLLUX_SOCKETS", broker[of].path, 1);
+	setenv("LD_PRELOAD", getenv("TOWN_SOCKETS"), 1);
+	execl("/bin/sh", "sh", "-c", command, NULL);
+	_exit(1);
+}
+
+void
+town_end_command(pid_t pid)
+{
+	(void)kill(-pid, SIGTERM);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
 void

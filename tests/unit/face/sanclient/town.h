@@ -14,7 +14,6 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "child.h"
 #include "test.h"
 
 #include "plx_san_client.h"
@@ -40,6 +39,10 @@ int town_run_tests(const struct CMUnitTest *tests, size_t n);
 
 /** A program of a host begins. */
 pid_t town_start(enum town_host host, void (*program)(void *arg), void *arg);
+/** A command of the shell begins, with TOWN_SOCKETS, a path, loaded into it. */
+pid_t town_command(enum town_host host, const char *command);
+/** End it, and all that it has begun. */
+void town_end_command(pid_t pid);
 /** It ends, with 0. */
 void town_await(pid_t pid);
 

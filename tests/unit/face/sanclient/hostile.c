@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Programs that a broker must not believe: what they say that is none of theirs, or no message at
+ * all, harms nobody else; what they write into a session's memory ends that session at most.
+ * Start with a_program_says_anything().
+ */
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include "clock.h"
+#include "plx_san_control.h"
+#include "plx_san_segment.h"
+#include "town.h"
+
+enum {
+	PORT = 20200,
+	PIECE = 20000,
+	SAYINGS = 2000,
+	SESSIONS = 64, /* numbers that are tried */
+};
+
+static int
+connect_to_broker(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", town_broker());
+	TOWN_MUST(fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
+	return fd;
+}
+
+static bool
+is_closed(int fd)
+{
+	char byte[sizeof(struct san_control)];
+	ssize_t got;
+
+	do
+		got = recv(fd, byte, sizeof(byte), 0);
+	while (got > 0);
+	return got == 0 || errno == ECONNRESET;
+}
+
+static void
+end(int fd)
+{
+	san_client_close(fd);
+	close(fd);
+}
+
+/* ---- somebody else's connection, meanwhile ---- */
+
+static void
+serve(void *arg)
+{
+	int listener = town_listen(PORT, 8), fd = town_accept(listener);
+
+	(void)arg;
+	for (uint32_t i = 0; i < 50; i++) {
+		town_receive(fd, PIECE, (uint64_t)i * PIECE, 1);
+		town_send(fd, PIECE, (uint64_t)i * PIECE, 2);
+	}
+	town_expect_end(fd);
+	end(fd);
+	close(listener);
+}
+
+static void
+talk(void *arg)
+{
+	int fd = town_connect(TOWN_B, PORT);
+
+	(void)arg;
+	for (uint32_t i = 0; i < 50; i++) {
+		town_send(fd, PIECE, (uint64_t)i * PIECE, 1);
+		town_receive(fd, PIECE, (uint64_t)i * PIECE, 2);
+		usleep(5000);
+	}
+	end(fd);
+}
+
+/* ---- what is said ---- */
+
+/* Of sessions that it does not hold, all that a program says of one. */
+static void
+say_of_others(void *arg)
+{
+	static const enum san_control_kind kinds[] = {SAN_CONTROL_ASK,  SAN_CONTROL_DONE,
+						      SAN_CONTROL_GAVE, SAN_CONTROL_TOOK,
+						      SAN_CONTROL_IDLE, SAN_CONTROL_CLOSE};
+	int fd = connect_to_broker();
+
+	(void)arg;
+	for (uint32_t i = 0; i < SAYINGS; i++) {
+		const struct san_control m = {.kind = kinds[i % PLX_COUNT_OF(kinds)],
+					      .session = i % SESSIONS,
+					      .process = i,
+					      .token = i * 7,
+					      .error = (int)(i % 3)};
+
+		TOWN_MUST(san_control_send(fd, &m, -1));
+	}
+	close(fd);
+}
+
+static void
+say_what_is_none(void *arg)
+{
+	struct san_control m = {.version = SAN_CONTROL_VERSION};
+	int fd;
+
+	(void)arg;
+	/* Of wrong lengths; another version; kinds that are none. */
+	for (size_t n = 1; n < sizeof(m) + 8; n += 7) {
+		uint8_t bytes[sizeof(m) + 8] = {0};
+
+		fd = connect_to_broker();
+		TOWN_MUST(send(fd, bytes, n, 0) == (ssize_t)n);
+		TOWN_MUST(is_closed(fd));
+		close(fd);
+	}
+	for (uint32_t kind = 0; kind < 300; kind++) {
+		m.kind = kind;
+		m.version = SAN_CONTROL_VERSION + (kind >= SAN_CONTROL_COUNT ? 0 : 1);
+		fd = connect_to_broker();
+		TOWN_MUST(send(fd, &m, sizeof(m), 0) == sizeof(m));
+		TOWN_MUST(is_closed(fd));
+		close(fd);
+	}
+	/* Descriptors of the wrong kind. */
+	for (uint32_t kind = SAN_CONTROL_CONNECT; kind <= SAN_CONTROL_FIND; kind++) {
+		m = (struct san_control){.kind = kind, .number = 1};
+		m.peer.ip.version = 9;
+		m.peer.port = PORT + 100;
+		fd = connect_to_broker();
+		TOWN_MUST(san_control_send(fd, &m, fd));
+		TOWN_MUST(recv(fd, &m, sizeof(m), 0) == sizeof(m));
+		TOWN_MUST(m.kind == SAN_CONTROL_ANSWER && m.error != 0);
+		close(fd);
+	}
+}
+
+static void
+a_program_says_anything(void **state)
+{
+	void (*const sayings[])(void *arg) = {say_of_others, say_what_is_none};
+	pid_t server = town_start(TOWN_B, serve, NULL), program = town_start(TOWN_A, talk, NULL);
+
+	(void)state;
+	for (uint32_t i = 0; i < PLX_COUNT_OF(sayings); i++) {
+		town_await(town_start(TOWN_A, sayings[i], NULL));
+		town_await(town_start(TOWN_B, sayings[i], NULL));
+	}
+	town_await(program);
+	town_await(server);
+}
+
+/* ---- what is written ---- */
+
+static void
+serve_reset(void *arg)
+{
+	int listener = town_listen(PORT + 1, 8), fd = town_accept(listener);
+	uint8_t bytes[1000];
+	ssize_t got;
+
+	(void)arg;
+	do
+		got = san_client_recv(fd, bytes, sizeof(bytes), 0);
+	while (got > 0);
+	TOWN_MUST(got == -1 && errno == ECONNRESET);
+	end(fd);
+	close(listener);
+}
+
+/* As a program of the switch, but the state that it leaves is none. */
+static void
+leave_nonsense(void *arg)
+{
+	struct san_control m = {.kind = SAN_CONTROL_FIND, .number = 1};
+	int fd = town_connect(TOWN_B, PORT + 1), channel = connect_to_broker(), memory;
+	uint64_t late = test_ns() + TEST_PATIENCE_NS;
+	struct san_segment segment;
+
+	(void)arg;
+	TOWN_MUST(san_control_send(channel, &m, fd));
+	while (san_control_receive(channel, &m, &memory) == SAN_CONTROL_NOTHING_YET)
+		TOWN_MUST(test_ns() < late);
+	TOWN_MUST(m.error == 0 && memory >= 0);
+	TOWN_MUST(san_segment_map(&segment, &m.config, memory) == 0);
+	/* Two hold it now, so control goes back to the broker with every call; what it finds there
+	 * was changed in between. */
+	while (test_ns() < late) {
+		memset(&segment.shared->stream, 0xa5, sizeof(segment.shared->stream));
+		if (san_client_send(fd, "x", 1, MSG_NOSIGNAL) < 0)
+			break;
+	}
+	TOWN_MUST(errno == ECONNRESET);
+	san_segment_free(&segment);
+	close(channel);
+	end(fd);
+}
+
+static void
+a_program_writes_anything(void **state)
+{
+	pid_t server = town_start(TOWN_B, serve_reset, NULL);
+
+	(void)state;
+	town_await(town_start(TOWN_A, leave_nonsense, NULL));
+	town_await(server);
+	/* Nobody else has noticed. */
+	server = town_start(TOWN_B, serve, NULL);
+	town_await(town_start(TOWN_A, talk, NULL));
+	town_await(server);
+}
+
+/* ---- deaths ---- */
+
+/* It has control when it dies. */
+static void
+send_and_die(void *arg)
+{
+	int fd = town_connect(TOWN_B, PORT + 1);
+
+	(void)arg;
+	town_send(fd, PIECE, 0, 1);
+	raise(SIGKILL);
+}
+
+static void
+a_killed_program_resets_its_connections(void **state)
+{
+	pid_t server = town_start(TOWN_B, serve_reset, NULL);
+	pid_t program = town_start(TOWN_A, send_and_die, NULL);
+	int status;
+
+	(void)state;
+	assert_int_equal(waitpid(program, &status, 0), program);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	town_await(server);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_program_says_anything),
+		cmocka_unit_test(a_program_writes_anything),
+		cmocka_unit_test(a_killed_program_resets_its_connections),
+	};
+
+	return TOWN_RUN(tests);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Programs of Debian that know nothing of Pollux, with its library of sockets loaded into them. The
+ * kernel has no way to the addresses that they use: what they transfer goes over RDMA. With two
+ * arguments it runs these commands, a server's on B and a program's on A, for people.
+ * Start with runs().
+ */
+#include <sys/stat.h>
+
+#include "town.h"
+
+#define B "10.79.0.2"
+
+static const char *commands[2];
+
+/* The program ends well; then its server is ended. Both have a folder, $d. */
+static void
+runs(const char *server, const char *program)
+{
+	char folder[] = "/tmp/pollux-town-XXXXXX", remove[64];
+	pid_t pids[2];
+
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(chmod(folder, 0755), 0);
+	setenv("d", folder, 1);
+	pids[0] = town_command(TOWN_B, server);
+	pids[1] = town_command(TOWN_A, program);
+	town_await(pids[1]);
+	town_end_command(pids[0]);
+	snprintf(remove, sizeof(remove), "rm -r %s", folder);
+	assert_int_equal(system(remove), 0);
+}
+
+static void
+what_is_asked_for(void **state)
+{
+	(void)state;
+	runs(commands[0], commands[1]);
+}
+
+/* Where nobody listens yet the kernel is asked, which has no way there. The check itself runs once.
+ */
+#define ONCE(probe, command) \
+	"for i in $(seq 400); do " probe " >/dev/null 2>&1 && break; sleep 0.05; done; " command
+
+/* A child for each connection; what was sent comes back. */
+static void
+python_with_a_child_for_each(void **state)
+{
+	(void)state;
+	runs("exec python3 -c '"
+	     "import socketserver\n"
+	     "class Echo(socketserver.BaseRequestHandler):\n"
+	     "  def handle(self):\n"
+	     "    while d := self.request.recv(65536): self.request.sendall(d)\n"
+	     "class Server(socketserver.ForkingTCPServer): allow_reuse_address = True\n"
+	     "Server((\"\", 20301), Echo).serve_forever()'",
+	     ONCE("python3 -c 'import socket; socket.create_connection((\"" B "\", 20301))'",
+		  "exec python3 -c '"
+		  "import socket\n"
+		  "ss = [socket.create_connection((\"" B "\", 20301)) for i in range(4)]\n"
+		  "for k in range(50):\n"
+		  "  for i, s in enumerate(ss): s.sendall(bytes([i, k]) * 5000)\n"
+		  "  for i, s in enumerate(ss):\n"
+		  "    n = b\"\"\n"
+		  "    while len(n) < 10000: n += s.recv(10000 - len(n))\n"
+		  "    assert n == bytes([i, k]) * 5000\n"
+		  "assert ss[0].getpeername() == (\"" B "\", 20301)\n"
+		  "'"));
+}
+
+static void
+curl_fetches_a_file(void **state)
+{
+	(void)state;
+	runs("seq 3000000 > $d/numbers; cd $d; exec python3 -m http.server 20302 > /dev/null 2>&1",
+	     ONCE("curl -s http://" B ":20302/",
+		  "[ \"$(curl -s --fail http://" B ":20302/numbers | sha256sum)\" = "
+		  "\"$(seq 3000000 | sha256sum)\" ]"));
+}
+
+static void
+iperf3_measures(void **state)
+{
+	(void)state;
+	runs("exec iperf3 -s -p 20303 > /dev/null 2>&1",
+	     ONCE("iperf3 -c " B " -p 20303 -n 1K",
+		  "iperf3 -c " B " -p 20303 -t 1 > /dev/null && "
+		  "iperf3 -c " B " -p 20303 -t 1 -R -P 4 > /dev/null"));
+}
+
+static void
+redis_answers(void **state)
+{
+	(void)state;
+	runs("exec redis-server --port 20304 --bind 0.0.0.0 --protected-mode no --save '' > "
+	     "/dev/null",
+	     ONCE("redis-cli -h " B " -p 20304 ping | grep PONG",
+		  "[ \"$(redis-cli -h " B " -p 20304 set a hello)\" = OK ] && "
+		  "[ \"$(redis-cli -h " B " -p 20304 get a)\" = hello ] && "
+		  "redis-benchmark -h " B
+		  " -p 20304 -n 2000 -c 20 -q -t set,get,lpush > /dev/null"));
+}
+
+static void
+nginx_serves_with_workers(void **state)
+{
+	(void)state;
+	runs("seq 3000000 > $d/numbers; seq 100 > $d/few; "
+	     "printf 'worker_processes 2; daemon off; pid %s/pid; error_log stderr crit;"
+	     "events { worker_connections 256; } http { access_log off; sendfile on;"
+	     "client_body_temp_path %s; server { listen 20305; root %s; } }' $d $d $d > $d/conf; "
+	     "exec nginx -c $d/conf",
+	     ONCE("curl -s --fail http://" B ":20305/few",
+		  "[ \"$(curl -s --fail http://" B ":20305/numbers | sha256sum)\" = "
+		  "\"$(seq 3000000 | sha256sum)\" ] && "
+		  "ab -q -n 200 -c 10 http://" B ":20305/few | grep -q 'Failed requests: *0$' && "
+		  "ab -q -k -n 2000 -c 10 http://" B
+		  ":20305/few | grep -q 'Failed requests: *0$'"));
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct CMUnitTest asked[] = {
+		cmocka_unit_test(what_is_asked_for),
+	};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(python_with_a_child_for_each),
+		cmocka_unit_test(curl_fetches_a_file),
+		cmocka_unit_test(iperf3_measures),
+		cmocka_unit_test(redis_answers),
+		cmocka_unit_test(nginx_serves_with_workers),
+	};
+
+	if (argc != 3)
+		return TOWN_RUN(tests);
+	commands[0] = argv[1];
+	commands[1] = argv[2];
+	return TOWN_RUN(asked);
+}
