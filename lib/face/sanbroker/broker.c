@@ -36,7 +36,7 @@ void
 broker_log(const struct san_broker *broker, const char *format, ...)
 {
 	va_list arguments;
-	char line[256];
+	char line[512];
 
 	if (broker->options.log == NULL)
 		return;
@@ -258,6 +258,20 @@ open_parts(struct san_broker *broker, struct plx_why *why)
 	return PLX_OK;
 }
 
+/* An adapter that cannot be used yet is tried again with each connection. */
+static void
+log_adapters(const struct san_broker *broker)
+{
+	char name[PLX_ADAPTER_NAME_MAX + 1];
+
+	for (uint32_t i = 0; plx_sanqp_adapter_name(i, name); i++) {
+		const char *why = plx_sanqp_open(i);
+
+		if (why != NULL)
+			broker_log(broker, "adapter %s cannot be used yet: %s", name, why);
+	}
+}
+
 static void
 init(struct san_broker *broker, const struct san_broker_options *options)
 {
@@ -298,6 +312,7 @@ san_broker_open(const struct san_broker_options *options, struct san_broker **ou
 		san_broker_close(broker);
 		return status;
 	}
+	log_adapters(broker);
 	*out = broker;
 	return PLX_OK;
 }

@@ -67,12 +67,11 @@ static bool
 open_one(struct sanqp_adapter *adapter)
 {
 	struct plx_adapter_options options;
-	struct plx_why why;
 
 	plx_adapter_options_init(&options);
 	memcpy(options.host, adapter->host, sizeof(adapter->host));
 	if (plx_adapter_open(adapter->name, adapter->host[0] != '\0' ? &options : NULL,
-			     &adapter->adapter, &why) != PLX_OK) {
+			     &adapter->adapter, &adapter->why) != PLX_OK) {
 		adapter->adapter = NULL;
 		return false;
 	}

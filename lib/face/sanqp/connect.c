@@ -159,6 +159,7 @@ listen_at(struct sanqp_socket *socket, uint32_t i)
 static int
 listen_at_all(struct sanqp_socket *socket, int backlog)
 {
+	bool any = false;
 	int error = 0;
 
 	socket->listening = calloc(1, sizeof(*socket->listening));
@@ -167,8 +168,12 @@ listen_at_all(struct sanqp_socket *socket, int backlog)
 	socket->listening->backlog = backlog < 1                   ? 1
 				     : backlog > SANQP_BACKLOG_MAX ? SANQP_BACKLOG_MAX
 								   : (uint32_t)backlog;
-	for (uint32_t i = 0; i < socket->process->adapters && error == 0; i++)
+	for (uint32_t i = 0; i < socket->process->adapters && error == 0; i++) {
 		error = listen_at(socket, i);
+		any |= socket->listening->listener[i] != NULL;
+	}
+	if (error == 0 && !any)
+		error = WSAEADDRNOTAVAIL; /* no adapter can be opened */
 	if (error == 0)
 		socket->state = SANQP_LISTENING;
 	else

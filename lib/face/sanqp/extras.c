@@ -61,6 +61,19 @@ plx_sanqp_adapter_name(uint32_t i, char name[PLX_ADAPTER_NAME_MAX + 1])
 	return true;
 }
 
+const char *
+plx_sanqp_open(uint32_t i)
+{
+	struct sanqp *process = sanqp_current();
+
+	if (process == NULL || i >= process->adapters)
+		return "there is no such adapter";
+	if (sanqp_adapter_at(process, i) != NULL)
+		return NULL;
+	return process->adapter[i].why.text[0] != '\0' ? process->adapter[i].why.text
+						       : "its host or a descriptor is missing";
+}
+
 DWORD
 plx_sanqp_process(const char *adapter)
 {

@@ -25,6 +25,9 @@ bool plx_sanqp_arm(SOCKET s, int fds[PLX_SANQP_FDS]);
 /** The name of an adapter. @param i 0 .. Returns: false: there are no more */
 bool plx_sanqp_adapter_name(uint32_t i, char name[PLX_ADAPTER_NAME_MAX + 1]);
 
+/** Open it, if it is not: 0 .. Returns: NULL: it is open; or why it cannot be, for a log */
+const char *plx_sanqp_open(uint32_t i);
+
 /** The adapter of a connected socket. @param name [out] Returns: false: it has no connection */
 bool plx_sanqp_adapter(SOCKET s, char name[PLX_ADAPTER_NAME_MAX + 1]);
 

@@ -85,6 +85,7 @@ struct sanqp_adapter {
 	char name[PLX_ADAPTER_NAME_MAX + 1];
 	char host[SANQP_HOST_PATH];  /* "": the configuration file says */
 	struct plx_adapter *adapter; /* NULL: not opened yet */
+	struct plx_why why;          /* ... as it could not be */
 	struct plx_adapter_info info;
 	struct plx_event_channel *channel;
 	pthread_mutex_t events; /* whoever reads `channel` holds it */
