@@ -163,7 +163,6 @@ bool connect_finish(struct session *session);
 
 void listen_begin(struct program *program, const struct san_control *question, int socket);
 void listen_on_event(struct listener *listener);
-bool listen_finish(struct session *session);
 void listen_end(struct listener *listener);
 /* Free those that have ended. */
 void listen_clean(struct san_broker *broker);

@@ -80,7 +80,6 @@ void
 listen_end(struct listener *listener)
 {
 	struct san_broker *broker = listener->broker;
-	struct plx_list *node, *after;
 	SOCKET s = listener->s;
 	int ignored;
 
@@ -88,15 +87,6 @@ listen_end(struct listener *listener)
 		return;
 	listener->s = INVALID_SOCKET;
 	broker->count.listeners--;
-	plx_list_for_each (node, after, &broker->sessions) {
-		struct session *session = plx_list_entry(node, struct session, link);
-
-		if (session->listener == listener) {
-			session->listener = NULL;
-			if (session->state != SESSION_UP)
-				session_end(session, ECONNRESET);
-		}
-	}
 	broker->call.lpWSPCloseSocket(s, &ignored);
 }
 
@@ -117,34 +107,6 @@ listen_clean(struct san_broker *broker)
 
 /* ---- arriving ---- */
 
-static void
-arrive(struct listener *listener, SOCKET s)
-{
-	struct session *session = session_make(listener->broker, s, false);
-	int ignored;
-
-	if (session == NULL) {
-		listener->broker->call.lpWSPCloseSocket(s, &ignored);
-		return;
-	}
-	session->listener = listener;
-	session_begin(session);
-}
-
-void
-listen_on_event(struct listener *listener)
-{
-	const WSPPROC_TABLE *call = &listener->broker->call;
-	int error = 0;
-	SOCKET s;
-
-	while (listener->s != INVALID_SOCKET &&
-	       (s = call->lpWSPAccept(listener->s, NULL, NULL, NULL, 0, &error)) != INVALID_SOCKET)
-		arrive(listener, s);
-}
-
-/* ---- the anchor ---- */
-
 /* Where the kernel's socket listens: at the loopback address, too, if it does at all of them. */
 static socklen_t
 kernel_address(const struct san_address *local, struct sockaddr_storage *out)
@@ -159,27 +121,85 @@ kernel_address(const struct san_address *local, struct sockaddr_storage *out)
 	return (socklen_t)plx_session_sockaddr_bytes(&ip);
 }
 
-bool
-listen_finish(struct session *session)
+/* Connect to the program's socket. Returns: the anchor; -1: nobody listens any more */
+static int
+drop_anchor(const struct listener *listener)
 {
-	struct listener *listener = session->listener;
 	struct sockaddr_storage to;
 	socklen_t bytes = kernel_address(&listener->local, &to);
 	int fd = socket(to.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-	session->listener = NULL;
-	if (fd < 0)
-		return false;
-	if (connect(fd, (struct sockaddr *)&to, bytes) != 0 && errno != EINPROGRESS) {
-		close(fd);
-		listen_end(listener); /* nobody does any more */
-		return false;
-	}
-	if (broker_watch(session->broker, &session->anchor, fd, session_released, session))
-		return true;
+	if (fd < 0 || connect(fd, (struct sockaddr *)&to, bytes) == 0 || errno == EINPROGRESS)
+		return fd;
 	close(fd);
-	return false;
+	return -1;
 }
+
+struct arrival {
+	const struct listener *listener;
+	int anchor;
+};
+
+/* The peer has no answer yet: it is refused as TCP would refuse it. */
+static int CALLBACK
+judge(LPWSABUF id, LPWSABUF data, LPQOS sqos, LPQOS gqos, LPWSABUF to, LPWSABUF answer, GROUP *g,
+      DWORD_PTR context)
+{
+	struct arrival *arrival = (struct arrival *)context;
+
+	(void)id;
+	(void)data;
+	(void)sqos;
+	(void)gqos;
+	(void)to;
+	(void)answer;
+	(void)g;
+	arrival->anchor = drop_anchor(arrival->listener);
+	return arrival->anchor >= 0 ? CF_ACCEPT : CF_REJECT;
+}
+
+static void
+arrive(struct san_broker *broker, SOCKET s, int anchor)
+{
+	struct session *session = session_make(broker, s, false);
+	int ignored;
+
+	if (session == NULL ||
+	    !broker_watch(broker, &session->anchor, anchor, session_released, session)) {
+		close(anchor);
+		broker->call.lpWSPCloseSocket(s, &ignored);
+		if (session != NULL)
+			session_end(session, ECONNRESET);
+		return;
+	}
+	session_begin(session);
+}
+
+void
+listen_on_event(struct listener *listener)
+{
+	struct san_broker *broker = listener->broker;
+
+	while (listener->s != INVALID_SOCKET) {
+		struct arrival arrival = {listener, -1};
+		int error = 0;
+		SOCKET s = broker->call.lpWSPAccept(listener->s, NULL, NULL, judge,
+						    (DWORD_PTR)&arrival, &error);
+
+		if (s != INVALID_SOCKET) {
+			arrive(broker, s, arrival.anchor);
+			continue;
+		}
+		if (arrival.anchor >= 0)
+			close(arrival.anchor);
+		else if (error == WSAECONNREFUSED)
+			listen_end(listener);
+		if (error == WSAEWOULDBLOCK || error == WSAENOTSOCK)
+			return;
+	}
+}
+
+/* ---- the session of a descriptor ---- */
 
 /* An address of the kernel, of either end. A socket of both families says mapped ones. */
 static bool

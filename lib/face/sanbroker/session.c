@@ -220,6 +220,20 @@ session_begin(struct session *session)
 	session_run(session);
 }
 
+/* What cannot be gone on with is not left to the host, which would wait for somebody to take it. */
+static void
+refuse(struct session *session, WSAPROTOCOL_INFOW *info)
+{
+	const WSPPROC_TABLE *call = &session->broker->call;
+	int ignored;
+	SOCKET s = call->lpWSPSocket(info->iAddressFamily, info->iSocketType, info->iProtocol, info,
+				     0, WSA_FLAG_OVERLAPPED, &ignored);
+
+	if (s != INVALID_SOCKET)
+		call->lpWSPCloseSocket(s, &ignored);
+	session_end(session, ECONNRESET);
+}
+
 static void
 take(struct session *session)
 {
@@ -234,7 +248,7 @@ take(struct session *session)
 	if (memcmp(&stream.config, &session->segment.config, sizeof(stream.config)) != 0 ||
 	    san_companion_take(&session->companion, &session->broker->call, &info, &stream,
 			       &session->segment.rings, session->messages) != 0) {
-		session_end(session, ECONNRESET);
+		refuse(session, &info);
 		return;
 	}
 	session->s = session->companion.s;
@@ -322,6 +336,10 @@ session_released(struct watch *watch)
 	}
 	broker_unwatch(session->broker, watch, true);
 	session->released = true;
+	if (session->state == SESSION_HELLO) {
+		session_end(session, ECONNRESET);
+		return;
+	}
 	(void)plx_san_ask(&session->arbiter, BROKER_PROCESS);
 	tell(session);
 	session_run(session);
@@ -362,8 +380,10 @@ advance(struct session *session)
 	if (session->state == SESSION_HELLO && plx_san_is_open(&session->companion.stream)) {
 		session->state = SESSION_UP;
 		session->deadline = PLX_NEVER;
-		if (session->listener != NULL ? !listen_finish(session) : !connect_finish(session))
+		/* One that was accepted has its anchor, and programs may ask for it already. */
+		if (session->segment.config.connects && !connect_finish(session))
 			session_end(session, ECONNRESET);
+		tell(session);
 	}
 	if (session->released && session->controls &&
 	    (session->state == SESSION_UP || session->state == SESSION_CLOSING))
@@ -435,7 +455,7 @@ tell(struct session *session)
 	enum plx_san_tell what;
 	uint64_t process;
 
-	while (session->state != SESSION_OVER &&
+	while (session->state != SESSION_OVER && session->state != SESSION_HELLO &&
 	       (what = plx_san_tell(&session->arbiter, &process)) != PLX_SAN_TELL_NOTHING) {
 		struct holder *holder = holder_of(session, process);
 

@@ -47,24 +47,24 @@ control_kick(struct session *session)
 static bool
 has_more(struct session *session, int fds[PLX_SANQP_FDS])
 {
-	uint32_t before = session->companion.next_receive + session->companion.next_send;
+	uint64_t before = session->companion.completed;
 
 	if (!plx_sanqp_arm(session->companion.s, fds))
 		return false;
 	control_run(session);
-	return session->companion.next_receive + session->companion.next_send != before ||
-	       session->companion.given || session->companion.stream.end != PLX_SAN_END_NOT;
+	return session->companion.completed != before || session->companion.given ||
+	       session->companion.stream.end != PLX_SAN_END_NOT;
 }
 
 static bool
 spins(struct session *session)
 {
 	uint64_t end = now() + SPIN_NS;
-	uint32_t before = session->companion.next_receive + session->companion.next_send;
+	uint64_t before = session->companion.completed;
 
 	do {
 		control_run(session);
-		if (session->companion.next_receive + session->companion.next_send != before)
+		if (session->companion.completed != before)
 			return true;
 	} while (now() < end);
 	return false;

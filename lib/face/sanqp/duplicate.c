@@ -73,7 +73,7 @@ let_go(struct sanqp_socket *socket)
 	(void)sanqp_connection_end(connection);
 	sanqp_thread_forget(socket->process, connection);
 	sanqp_complete_all(socket, 0);
-	sanqp_tell(socket);
+	sanqp_tell_all(socket);
 	socket->connection = NULL;
 	sanqp_connection_free(connection);
 }

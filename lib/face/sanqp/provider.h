@@ -213,6 +213,8 @@ void sanqp_forget(struct sanqp_socket *socket);
 int sanqp_error(int error, LPINT lpErrno);
 /* Make the upcalls that are due. The lock is held, and let go for each. */
 void sanqp_tell(struct sanqp_socket *socket);
+/* ... and wait until no thread makes one: what is due is in what is freed next. */
+void sanqp_tell_all(struct sanqp_socket *socket);
 /* Let the lock go, after that. */
 void sanqp_leave(struct sanqp_socket *socket);
 

@@ -97,7 +97,7 @@ drop_connection(struct sanqp_socket *socket)
 	sanqp_thread_forget(socket->process, connection);
 	sanqp_complete_all(socket, WSA_OPERATION_ABORTED);
 	sanqp_regions_free(connection);
-	sanqp_tell(socket);
+	sanqp_tell_all(socket);
 	socket->connection = NULL;
 	sanqp_connection_free(connection);
 }
@@ -120,7 +120,7 @@ sanqp_close(SOCKET s, LPINT lpErrno)
 	if (socket->connection != NULL)
 		drop_connection(socket);
 	sanqp_stop_listening(socket);
-	sanqp_tell(socket); /* no upcall of another thread is under way */
+	sanqp_tell_all(socket); /* no upcall of another thread is under way */
 	handle = socket->handle;
 	pthread_mutex_unlock(&socket->lock);
 	socket->process->upcalls.lpWPUCloseSocketHandle(handle, &ignored);

@@ -161,24 +161,35 @@ tell_one(struct sanqp_socket *socket)
 	return true;
 }
 
-/* One thread at a time, so that upcalls have the order of requests. Who closes a socket waits for
- * it, unless it is called by that upcall. */
+static bool
+is_told_by_others(const struct sanqp_socket *socket)
+{
+	return socket->telling && !pthread_equal(socket->teller, pthread_self());
+}
+
+/* One thread at a time, so that upcalls have the order of requests. */
 void
 sanqp_tell(struct sanqp_socket *socket)
 {
-	while (socket->telling && socket->state == SANQP_CLOSING &&
-	       !pthread_equal(socket->teller, pthread_self())) {
-		pthread_mutex_unlock(&socket->lock);
-		sched_yield();
-		pthread_mutex_lock(&socket->lock);
-	}
-	if (socket->telling && !pthread_equal(socket->teller, pthread_self()))
+	if (is_told_by_others(socket))
 		return;
 	socket->telling = true;
 	socket->teller = pthread_self();
 	while (tell_one(socket))
 		;
 	socket->telling = false;
+}
+
+/* Another thread's upcall may take its time; an upcall that leads here is not waited for. */
+void
+sanqp_tell_all(struct sanqp_socket *socket)
+{
+	while (is_told_by_others(socket)) {
+		pthread_mutex_unlock(&socket->lock);
+		sched_yield();
+		pthread_mutex_lock(&socket->lock);
+	}
+	sanqp_tell(socket);
 }
 
 void

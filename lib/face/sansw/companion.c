@@ -239,8 +239,10 @@ is_complete(struct san_companion *companion, WSAOVERLAPPED *overlapped, DWORD *b
 	int error = 0;
 
 	if (companion->call->lpWSPGetOverlappedResult(companion->s, overlapped, bytes, FALSE,
-						      &flags, &error))
+						      &flags, &error)) {
+		companion->completed++;
 		return true;
+	}
 	if (error != WSA_IO_INCOMPLETE)
 		fail(companion, error);
 	return false;

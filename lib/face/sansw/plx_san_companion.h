@@ -47,6 +47,7 @@ struct san_companion {
 	WSAOVERLAPPED receive[SAN_RECEIVES_MAX];
 	WSAOVERLAPPED send[PLX_SAN_SENDS_MAX];
 	uint32_t next_receive, next_send; /* the oldest */
+	uint64_t completed;               /* requests, since the beginning */
 	HANDLE ring_handle;               /* READs' destination */
 	WSAOVERLAPPED read, write;
 
