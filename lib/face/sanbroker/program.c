@@ -32,6 +32,7 @@ program_tell(struct program *program, const struct session *session, enum san_co
 	};
 
 	send_to(program, &message, -1);
+	atomic_fetch_add(&session->segment.shared->told, 1);
 }
 
 void

@@ -39,6 +39,7 @@ struct session {
 
 	pthread_mutex_t lock; /* protects what follows */
 	uint32_t sleepers;
+	uint32_t heard; /* shared->told, when the broker was listened to */
 	bool controls;
 	bool asked, turn; /* for control; it is ours */
 	bool wanted;      /* control is to be given to `name` */

@@ -4,8 +4,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <time.h>
 
 #include "client.h"
 #include "plx_session.h"
@@ -21,10 +23,19 @@ fail(int error)
 	return -1;
 }
 
+/* Asked when there is nothing: it is a system call. */
 static bool
 waits(int fd, int flags)
 {
 	return !(flags & MSG_DONTWAIT) && !(fcntl(fd, F_GETFL) & O_NONBLOCK);
+}
+
+static int
+acquire(struct session *session, int fd, int flags)
+{
+	int error = control_acquire(session, 0);
+
+	return error == EAGAIN ? control_acquire(session, waits(fd, flags) ? -1 : NOW_MS) : error;
 }
 
 /* How a connection has ended, for who reads or writes: 0: it has not */
@@ -39,24 +50,61 @@ error_of(const struct session *session)
 	return 0;
 }
 
-/* Wait for bytes or for room: others may have control meanwhile. */
-static void
-park(struct session *session, uint32_t what)
+static uint64_t
+now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* When a call that waits now is to stop: SO_RCVTIMEO, SO_SNDTIMEO of the kernel's socket. */
+static uint64_t
+end_of(int fd, int option)
+{
+	struct timeval limit = {0};
+	socklen_t bytes = sizeof(limit);
+
+	if (getsockopt(fd, SOL_SOCKET, option, &limit, &bytes) != 0 ||
+	    (limit.tv_sec == 0 && limit.tv_usec == 0))
+		return UINT64_MAX;
+	return now_ms() + (uint64_t)limit.tv_sec * 1000 + ((uint64_t)limit.tv_usec + 999) / 1000;
+}
+
+static int
+ms_until(uint64_t end)
+{
+	uint64_t now = now_ms();
+
+	return end == UINT64_MAX ? -1
+	       : now >= end      ? 0
+				 : (int)(end - now < INT_MAX ? end - now : INT_MAX);
+}
+
+/* Wait for bytes or for room: others may have control meanwhile.
+ * @param end [in, out] 0: `option` says. Returns: false: the time is over */
+static bool
+park(struct session *session, uint32_t what, int fd, int option, uint64_t *end)
 {
 	_Atomic uint32_t *parked = &session->segment.shared->parked;
+
+	if (*end == 0)
+		*end = end_of(fd, option);
 
 	atomic_fetch_add(parked, 1);
 	session->parked++;
 	control_release(session);
 	do {
-		control_sleep(session, -1);
+		control_sleep(session, ms_until(*end));
 		control_attend(session);
 		if (session->controls && session->wanted && !session->over)
 			control_release(session);
-	} while (!session->controls && !session->over &&
+	} while (!session->controls && !session->over && ms_until(*end) != 0 &&
 		 !(atomic_load(&session->segment.shared->ready) & (what | SAN_READY_END)));
 	session->parked--;
 	atomic_fetch_sub(parked, 1);
+	return ms_until(*end) != 0;
 }
 
 /* ---- reading ---- */
@@ -94,9 +142,10 @@ read_some(struct session *session, void *bytes, size_t n, int flags, int *error)
 
 /* Returns: bytes, or an error below 0 */
 static ssize_t
-receive(struct session *session, uint8_t *bytes, size_t n, int flags, bool may_wait)
+receive(struct session *session, int fd, uint8_t *bytes, size_t n, int flags)
 {
 	bool all = (flags & MSG_WAITALL) && !(flags & MSG_PEEK);
+	uint64_t end = 0;
 	size_t done = 0;
 	int error;
 
@@ -105,7 +154,7 @@ receive(struct session *session, uint8_t *bytes, size_t n, int flags, bool may_w
 
 		if (session->reads_shut)
 			return (ssize_t)done;
-		error = control_acquire(session, may_wait ? -1 : NOW_MS);
+		error = acquire(session, fd, flags);
 		if (error == 0)
 			got = read_some(session, bytes + done, n - done, flags, &error);
 		if (got >= 0) {
@@ -116,10 +165,9 @@ receive(struct session *session, uint8_t *bytes, size_t n, int flags, bool may_w
 			return (ssize_t)done;
 		} else if (error != 0) {
 			return -error;
-		} else if (!may_wait) {
+		} else if (!waits(fd, flags) ||
+			   !park(session, SAN_READY_IN, fd, SO_RCVTIMEO, &end)) {
 			return done > 0 ? (ssize_t)done : -EAGAIN;
-		} else {
-			park(session, SAN_READY_IN);
 		}
 	}
 }
@@ -133,7 +181,7 @@ san_client_recv(int fd, void *bytes, size_t n, int flags)
 	if (session == NULL)
 		return fail(EBADF);
 	pthread_mutex_lock(&session->lock);
-	got = receive(session, bytes, n, flags, waits(fd, flags));
+	got = receive(session, fd, bytes, n, flags);
 	control_leave(session);
 	pthread_mutex_unlock(&session->lock);
 	client_put(session);
@@ -164,15 +212,16 @@ write_some(struct session *session, const uint8_t *bytes, size_t n, int flags, i
 }
 
 static ssize_t
-transmit(struct session *session, const uint8_t *bytes, size_t n, int flags, bool may_wait)
+transmit(struct session *session, int fd, const uint8_t *bytes, size_t n, int flags)
 {
+	uint64_t end = 0;
 	size_t done = 0;
 	int error;
 
 	for (;;) {
 		ssize_t put = -1;
 
-		error = control_acquire(session, may_wait ? -1 : NOW_MS);
+		error = acquire(session, fd, flags);
 		if (error == 0) {
 			control_run(session);
 			put = write_some(session, bytes + done, n - done, flags, &error);
@@ -183,10 +232,9 @@ transmit(struct session *session, const uint8_t *bytes, size_t n, int flags, boo
 			return (ssize_t)done;
 		if (put < 0)
 			return -error;
-		if (!may_wait)
+		if (put == 0 &&
+		    (!waits(fd, flags) || !park(session, SAN_READY_OUT, fd, SO_SNDTIMEO, &end)))
 			return done > 0 ? (ssize_t)done : -EAGAIN;
-		if (put == 0)
-			park(session, SAN_READY_OUT);
 	}
 }
 
@@ -199,7 +247,7 @@ san_client_send(int fd, const void *bytes, size_t n, int flags)
 	if (session == NULL)
 		return fail(EBADF);
 	pthread_mutex_lock(&session->lock);
-	put = n == 0 ? 0 : transmit(session, bytes, n, flags, waits(fd, flags));
+	put = n == 0 ? 0 : transmit(session, fd, bytes, n, flags);
 	control_leave(session);
 	pthread_mutex_unlock(&session->lock);
 	client_put(session);

@@ -20,12 +20,14 @@ enum san_ready {
 
 struct san_shared {
 	_Alignas(64) _Atomic uint32_t
-		waiting;              /* requests that wait for control; the broker writes it */
-	_Atomic uint32_t holders;     /* programs that have it; the broker writes it */
-	_Atomic uint32_t parked;      /* processes that wait for `ready` to change */
-	_Atomic uint32_t ready;       /* enum san_ready; who has control writes it */
-	_Atomic uint64_t arrived;     /* bytes that have, since the beginning, and 1 for FIN */
-	_Atomic uint64_t released;    /* bytes whose place is free again */
+		waiting;           /* requests that wait for control; the broker writes it */
+	_Atomic uint32_t told;     /* messages that the broker has sent of it: whoever has heard so
+				      many need not look */
+	_Atomic uint32_t holders;  /* programs that have it; the broker writes it */
+	_Atomic uint32_t parked;   /* processes that wait for `ready` to change */
+	_Atomic uint32_t ready;    /* enum san_ready; who has control writes it */
+	_Atomic uint64_t arrived;  /* bytes that have, since the beginning, and 1 for FIN */
+	_Atomic uint64_t released; /* bytes whose place is free again */
 	struct plx_san_stream stream; /* of who gave control away last */
 };
 
