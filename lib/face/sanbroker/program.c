@@ -11,12 +11,13 @@
 
 /* ---- to them ---- */
 
-/* Whoever does not take what it is told is as good as gone. */
+/* Whoever does not take what it is told is as good as gone, and ends when its channel is looked at:
+ * whoever tells goes through lists of programs. */
 static void
 send_to(struct program *program, const struct san_control *message, int fd)
 {
 	if (program->control.fd >= 0 && !san_control_send(program->control.fd, message, fd))
-		program_ends(program);
+		(void)shutdown(program->control.fd, SHUT_RDWR);
 }
 
 void

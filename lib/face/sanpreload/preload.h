@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -56,6 +57,12 @@
 	X(int, epoll_ctl, (int, int, int, struct epoll_event *))                                 \
 	X(int, epoll_wait, (int, struct epoll_event *, int, int))                                \
 	X(int, epoll_pwait, (int, struct epoll_event *, int, int, const sigset_t *))             \
+	X(int, posix_spawn,                                                                      \
+	  (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, \
+	   char *const *, char *const *))                                                        \
+	X(int, posix_spawnp,                                                                     \
+	  (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, \
+	   char *const *, char *const *))                                                        \
 	X(pid_t, fork, (void))                                                                   \
 	X(int, execve, (const char *, char *const *, char *const *))                             \
 	X(int, execvpe, (const char *, char *const *, char *const *))                            \

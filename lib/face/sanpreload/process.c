@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -130,6 +129,30 @@ fork(void)
 	if (pid == 0)
 		preload_child();
 	return pid;
+}
+
+/* The child has memory of its own here, which vfork() allows: it may close descriptors of the
+ * switch before it is another program. */
+PRELOAD_CALL pid_t
+vfork(void)
+{
+	return fork();
+}
+
+PRELOAD_CALL int
+posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+	    const posix_spawnattr_t *attributes, char *const *arguments, char *const *environment)
+{
+	share();
+	return REAL(posix_spawn)(pid, path, actions, attributes, arguments, environment);
+}
+
+PRELOAD_CALL int
+posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+	     const posix_spawnattr_t *attributes, char *const *arguments, char *const *environment)
+{
+	share();
+	return REAL(posix_spawnp)(pid, file, actions, attributes, arguments, environment);
 }
 
 PRELOAD_CALL int

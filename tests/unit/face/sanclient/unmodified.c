@@ -69,6 +69,32 @@ python_with_a_child_for_each(void **state)
 		  "'"));
 }
 
+/* inetd: what a program executes has the socket for its standard input and output. */
+static void
+an_executed_program_has_the_socket(void **state)
+{
+	(void)state;
+	runs("exec python3 -c '"
+	     "import socket, subprocess\n"
+	     "s = socket.create_server((\"\", 20306))\n"
+	     "while True:\n"
+	     "  c = s.accept()[0]\n"
+	     "  c.recv(1)\n"
+	     "  subprocess.run([\"cat\"], stdin=c, stdout=c)\n"
+	     "  c.close()'",
+	     ONCE("python3 -c 'import socket; socket.create_connection((\"" B
+		  "\", 20306)).send(b\"x\")'",
+		  "exec python3 -c '"
+		  "import socket\n"
+		  "s = socket.create_connection((\"" B "\", 20306))\n"
+		  "s.sendall(b\"x\" + b\"0123456789\" * 5000)\n"
+		  "s.shutdown(socket.SHUT_WR)\n"
+		  "n = b\"\"\n"
+		  "while d := s.recv(65536): n += d\n"
+		  "assert n == b\"0123456789\" * 5000\n"
+		  "'"));
+}
+
 static void
 curl_fetches_a_file(void **state)
 {
@@ -127,6 +153,7 @@ main(int argc, char **argv)
 	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(python_with_a_child_for_each),
+		cmocka_unit_test(an_executed_program_has_the_socket),
 		cmocka_unit_test(curl_fetches_a_file),
 		cmocka_unit_test(iperf3_measures),
 		cmocka_unit_test(redis_answers),
