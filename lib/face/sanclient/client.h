@@ -50,6 +50,7 @@ struct session {
 	int error;       /* of OVER */
 	uint32_t parked; /* calls of this process that wait for bytes or room */
 	bool reads_shut;
+	bool error_told; /* how the connection has ended: once, as the kernel does */
 };
 
 enum {
@@ -97,7 +98,7 @@ void control_attend(struct session *session);
 /**
  * Have control, for one request.
  * @param waits_ms at most; -1: as long as it takes
- * Returns: 0; EAGAIN; the error of a connection that is over
+ * Returns: 0; EAGAIN; ESHUTDOWN: the connection is over, and nothing of it is here
  */
 int control_acquire(struct session *session, int waits_ms);
 /* The request is carried out, or waits: others have their turn. */

@@ -12,8 +12,9 @@
 #include "plx_session.h"
 
 enum {
-	SPIN_NS = 20000, /* before it sleeps: a round trip or two */
-	CLOSE_MS = 5000, /* longest wait for a turn that was asked for before a close */
+	SPIN_NS = 20000,    /* before it sleeps: a round trip or two */
+	FLUSH_NS = 1000000, /* longest wait for credits at the end of a call */
+	CLOSE_MS = 5000,    /* longest wait for a turn that was asked for before a close */
 };
 
 static uint64_t
@@ -185,7 +186,7 @@ control_acquire(struct session *session, int waits_ms)
 		if (session->controls && (session->over || is_free(session)))
 			return 0;
 		if (session->over)
-			return session->error != 0 ? session->error : EPIPE;
+			return ESHUTDOWN;
 		if (session->controls && session->wanted) {
 			give(session);
 			continue;
@@ -234,12 +235,31 @@ call_broker_in(struct session *session)
 	await_wanted(session);
 }
 
-/* A program that computes hears nothing, so one that shares a session keeps no control of it. */
+/* Is there something that was written and is in no message yet? */
+static bool
+has_unsent(const struct session *session)
+{
+	const struct plx_san_stream *stream = &session->companion.stream;
+	const struct plx_san_out *out = &stream->out;
+
+	return session->controls && !session->over && stream->end == PLX_SAN_END_NOT &&
+	       (out->put != out->sent || out->urgent || (out->fin_wanted && !out->fin));
+}
+
+/* A program that computes sends nothing and hears nothing. So what it has written is sent before a
+ * call ends, or by the broker if the other end takes its time; and one that shares a session keeps
+ * no control of it. */
 void
 control_leave(struct session *session)
 {
+	uint64_t end = now() + FLUSH_NS;
+
 	control_release(session);
-	if (atomic_load(&session->segment.shared->holders) > 1)
+	while (has_unsent(session) && now() < end) {
+		control_sleep(session, 1);
+		control_run(session);
+	}
+	if (has_unsent(session) || atomic_load(&session->segment.shared->holders) > 1)
 		call_broker_in(session);
 }
 

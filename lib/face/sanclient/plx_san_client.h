@@ -69,13 +69,17 @@ enum {
 
 /* What is ready, and since when. */
 struct san_client_ready {
-	bool in, out, end, both_ended, error;
+	bool in, out, urgent;
+	bool end, shut;             /* the other end has shut, this one */
+	bool ended, error;          /* the connection is over; so, and nobody was told */
 	uint32_t readable;          /* bytes */
 	uint64_t arrived, released; /* grow whenever there is something new to read, or room */
 };
 
 /** What could be done without waiting; it takes no control. Returns: false: it is none */
 bool san_client_ready(int fd, struct san_client_ready *out);
+/** As SO_ERROR: how the connection has ended, once. */
+int san_client_error(int fd);
 /**
  * Sleep until that changes: call this, look once more, and poll the descriptors for POLLIN; then
  * san_client_slept(). Returns: how many

@@ -38,7 +38,14 @@ acquire(struct session *session, int fd, int flags)
 	return error == EAGAIN ? control_acquire(session, waits(fd, flags) ? -1 : NOW_MS) : error;
 }
 
-/* How a connection has ended, for who reads or writes: 0: it has not */
+static bool
+is_ended(const struct session *session)
+{
+	return session->over ||
+	       (session->controls && session->companion.stream.end != PLX_SAN_END_NOT);
+}
+
+/* How the connection has ended; 0: it has not, or well */
 static int
 error_of(const struct session *session)
 {
@@ -48,6 +55,16 @@ error_of(const struct session *session)
 		return session->companion.stream.end == PLX_SAN_END_TIMEOUT ? ETIMEDOUT
 									    : ECONNRESET;
 	return 0;
+}
+
+/* ... for who asks first. */
+static int
+take_error(struct session *session)
+{
+	int error = session->error_told ? 0 : error_of(session);
+
+	session->error_told |= error != 0;
+	return error;
 }
 
 static uint64_t
@@ -136,8 +153,8 @@ read_some(struct session *session, void *bytes, size_t n, int flags, int *error)
 	}
 	if (plx_san_is_at_end(stream))
 		return 0;
-	*error = error_of(session);
-	return -1;
+	*error = take_error(session);
+	return *error == 0 && is_ended(session) ? 0 : -1;
 }
 
 /* Returns: bytes, or an error below 0 */
@@ -157,6 +174,8 @@ receive(struct session *session, int fd, uint8_t *bytes, size_t n, int flags)
 		error = acquire(session, fd, flags);
 		if (error == 0)
 			got = read_some(session, bytes + done, n - done, flags, &error);
+		else if (error == ESHUTDOWN)
+			got = (error = take_error(session)) == 0 ? 0 : -1;
 		if (got >= 0) {
 			done += (size_t)got;
 			if (got == 0 || !all || done == n)
@@ -196,8 +215,8 @@ write_some(struct session *session, const uint8_t *bytes, size_t n, int flags, i
 	struct plx_san_stream *stream = &session->companion.stream;
 	uint32_t most = n > UINT32_MAX ? UINT32_MAX : (uint32_t)n, put = 0;
 
-	*error = error_of(session);
-	if (*error == 0 && (session->over || stream->out.fin_wanted))
+	*error = take_error(session);
+	if (*error == 0 && (is_ended(session) || stream->out.fin_wanted))
 		*error = EPIPE;
 	if (*error != 0)
 		return -1;
@@ -225,6 +244,9 @@ transmit(struct session *session, int fd, const uint8_t *bytes, size_t n, int fl
 		if (error == 0) {
 			control_run(session);
 			put = write_some(session, bytes + done, n - done, flags, &error);
+		} else if (error == ESHUTDOWN) {
+			error = take_error(session);
+			error = error != 0 ? error : EPIPE;
 		}
 		if (put > 0)
 			done += (size_t)put;
@@ -278,8 +300,10 @@ san_client_ready(int fd, struct san_client_ready *out)
 		.in = (ready & (SAN_READY_IN | SAN_READY_END)) || session->reads_shut,
 		.out = ready & SAN_READY_OUT,
 		.end = (ready & SAN_READY_END) || session->reads_shut,
-		.both_ended = session->over && session->error == 0,
-		.error = error_of(session) != 0,
+		.shut = ready & SAN_READY_SHUT,
+		.urgent = ready & SAN_READY_URGENT,
+		.ended = is_ended(session),
+		.error = !session->error_told && error_of(session) != 0,
 		.arrived = atomic_load(&shared->arrived),
 		.released = atomic_load(&shared->released),
 	};
@@ -288,6 +312,23 @@ san_client_ready(int fd, struct san_client_ready *out)
 	pthread_mutex_unlock(&session->lock);
 	client_put(session);
 	return true;
+}
+
+int
+san_client_error(int fd)
+{
+	struct session *session = client_session(fd);
+	int error;
+
+	if (session == NULL)
+		return 0;
+	pthread_mutex_lock(&session->lock);
+	control_attend(session);
+	control_run(session);
+	error = take_error(session);
+	pthread_mutex_unlock(&session->lock);
+	client_put(session);
+	return error;
 }
 
 int

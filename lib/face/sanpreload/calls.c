@@ -235,12 +235,17 @@ readv(int fd, const struct iovec *part, int parts)
 PRELOAD_CALL ssize_t
 recvmsg(int fd, struct msghdr *m, int flags)
 {
+	ssize_t got;
+
 	if (!preload_has(fd))
 		return REAL(recvmsg)(fd, m, flags);
-	m->msg_namelen = 0;
-	m->msg_controllen = 0;
-	m->msg_flags = 0;
-	return take_parts(fd, m->msg_iov, m->msg_iovlen, flags);
+	got = take_parts(fd, m->msg_iov, m->msg_iovlen, flags);
+	if (got >= 0) {
+		m->msg_namelen = 0;
+		m->msg_controllen = 0;
+		m->msg_flags = flags & MSG_OOB;
+	}
+	return got;
 }
 
 /* ---- writing ---- */
@@ -272,13 +277,9 @@ PRELOAD_CALL ssize_t
 sendto(int fd, const void *bytes, size_t n, int flags, const struct sockaddr *address,
        socklen_t length)
 {
-	if (!preload_has(fd))
-		return REAL(sendto)(fd, bytes, n, flags, address, length);
-	if (address != NULL) {
-		errno = EISCONN;
-		return -1;
-	}
-	return put(fd, bytes, n, flags);
+	/* A stream that is connected has no use for an address. */
+	return preload_has(fd) ? put(fd, bytes, n, flags)
+			       : REAL(sendto)(fd, bytes, n, flags, address, length);
 }
 
 static ssize_t
@@ -382,7 +383,22 @@ preload_sendfile_of_others(int fd, int file, off_t *from, size_t n)
 	return sendfile(fd, file, from, n);
 }
 
-/* ---- ioctl ---- */
+/* ---- options and ioctl ---- */
+
+PRELOAD_CALL int
+getsockopt(int fd, int level, int option, void *value, socklen_t *bytes)
+{
+	int error;
+
+	if (level != SOL_SOCKET || option != SO_ERROR || !preload_has(fd))
+		return REAL(getsockopt)(fd, level, option, value, bytes);
+	preload_enter();
+	error = san_client_error(fd);
+	preload_leave();
+	memcpy(value, &error, *bytes < sizeof(error) ? *bytes : sizeof(error));
+	*bytes = sizeof(error);
+	return 0;
+}
 
 PRELOAD_CALL int
 ioctl(int fd, unsigned long request, ...)

@@ -30,6 +30,7 @@
 	X(int, accept4, (int, struct sockaddr *, socklen_t *, int))                              \
 	X(int, getsockname, (int, struct sockaddr *, socklen_t *))                               \
 	X(int, getpeername, (int, struct sockaddr *, socklen_t *))                               \
+	X(int, getsockopt, (int, int, int, void *, socklen_t *))                                 \
 	X(int, shutdown, (int, int))                                                             \
 	X(ssize_t, read, (int, void *, size_t))                                                  \
 	X(ssize_t, write, (int, const void *, size_t))                                           \

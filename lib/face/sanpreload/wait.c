@@ -45,18 +45,20 @@ preload_ready(int fd, short events, struct san_client_ready *ready)
 
 	preload_enter();
 	if (!san_client_ready(fd, ready))
-		*ready = (struct san_client_ready){.error = true};
+		*ready = (struct san_client_ready){.ended = true};
 	preload_leave();
-	if (ready->in)
+	if (ready->in || ready->ended)
 		revents |= POLLIN | POLLRDNORM;
-	if (ready->end)
+	if (ready->end || ready->ended)
 		revents |= POLLRDHUP;
-	if (ready->out && !ready->error)
+	if (ready->urgent)
+		revents |= POLLPRI;
+	if (ready->out || ready->ended)
 		revents |= POLLOUT | POLLWRNORM;
 	revents &= events;
 	if (ready->error)
-		revents |= (short)(POLLERR | POLLHUP | (events & (POLLIN | POLLRDNORM)));
-	if (ready->both_ended)
+		revents |= POLLERR;
+	if (ready->ended || (ready->end && ready->shut))
 		revents |= POLLHUP;
 	return revents;
 }

@@ -13,21 +13,24 @@
 
 /* What who has control knows, for those who have not. */
 enum san_ready {
-	SAN_READY_IN = 1 << 0,  /* bytes can be read */
-	SAN_READY_OUT = 1 << 1, /* ... written */
-	SAN_READY_END = 1 << 2, /* the other end has shut, and all is read */
+	SAN_READY_IN = 1 << 0,     /* bytes can be read */
+	SAN_READY_OUT = 1 << 1,    /* a write would not wait: there is room, or it fails */
+	SAN_READY_END = 1 << 2,    /* the other end has shut; bytes may be left to read */
+	SAN_READY_SHUT = 1 << 3,   /* this end has */
+	SAN_READY_URGENT = 1 << 4, /* a byte out of band */
 };
 
 struct san_shared {
 	_Alignas(64) _Atomic uint32_t
-		waiting;           /* requests that wait for control; the broker writes it */
-	_Atomic uint32_t told;     /* messages that the broker has sent of it: whoever has heard so
-				      many need not look */
-	_Atomic uint32_t holders;  /* programs that have it; the broker writes it */
-	_Atomic uint32_t parked;   /* processes that wait for `ready` to change */
-	_Atomic uint32_t ready;    /* enum san_ready; who has control writes it */
-	_Atomic uint64_t arrived;  /* bytes that have, since the beginning, and 1 for FIN */
-	_Atomic uint64_t released; /* bytes whose place is free again */
+		waiting;          /* requests that wait for control; the broker writes it */
+	_Atomic uint32_t told;    /* messages that the broker has sent of it: whoever has heard so
+				     many need not look */
+	_Atomic uint32_t holders; /* programs that have it; the broker writes it */
+	_Atomic uint32_t parked;  /* processes that wait for `ready` to change */
+	_Atomic uint32_t ready;   /* enum san_ready; who has control writes it */
+	_Atomic uint64_t arrived; /* bytes that have, since the beginning, and 1 for FIN, and for an
+				     urgent byte */
+	_Atomic uint64_t released;    /* bytes whose place is free again */
 	struct plx_san_stream stream; /* of who gave control away last */
 };
 

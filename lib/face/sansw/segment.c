@@ -38,11 +38,14 @@ uint32_t
 san_segment_publish(struct san_segment *segment, const struct plx_san_stream *stream)
 {
 	struct san_shared *shared = segment->shared;
+	const struct plx_san_in *in = &stream->in;
+	bool shut = stream->out.fin_wanted;
 	uint32_t ready = (plx_san_readable(stream) > 0 ? SAN_READY_IN : 0) |
-			 (plx_san_room(stream) > 0 ? SAN_READY_OUT : 0) |
-			 (plx_san_is_at_end(stream) ? SAN_READY_END : 0);
+			 (plx_san_room(stream) > 0 || shut ? SAN_READY_OUT : 0) |
+			 (in->fin ? SAN_READY_END : 0) | (shut ? SAN_READY_SHUT : 0) |
+			 (in->urgent ? SAN_READY_URGENT : 0);
 
-	atomic_store(&shared->arrived, stream->in.placed + stream->in.fin);
+	atomic_store(&shared->arrived, in->placed + in->fin + in->urgent);
 	atomic_store(&shared->released, stream->out.released);
 	atomic_store(&shared->ready, ready);
 	return ready;

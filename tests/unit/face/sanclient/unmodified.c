@@ -145,6 +145,18 @@ nginx_serves_with_workers(void **state)
 		  ":20305/few | grep -q 'Failed requests: *0$'"));
 }
 
+/* The same calls over TCP, in the kernel, and over RDMA: results, errno, readiness. */
+static void
+all_calls_return_what_tcp_returns(void **state)
+{
+	(void)state;
+	runs("exec $TRANSCRIPT follow $d/channel",
+	     "$TRANSCRIPT lead $d/channel " B " > $d/rdma || exit 1; unset LD_PRELOAD; "
+	     "$TRANSCRIPT follow $d/channel & "
+	     "$TRANSCRIPT lead $d/channel 127.0.0.1 > $d/tcp || exit 1; wait; "
+	     "[ $(wc -l < $d/tcp) -gt 200 ] && diff -u $d/tcp $d/rdma");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -152,6 +164,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(what_is_asked_for),
 	};
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_calls_return_what_tcp_returns),
 		cmocka_unit_test(python_with_a_child_for_each),
 		cmocka_unit_test(an_executed_program_has_the_socket),
 		cmocka_unit_test(curl_fetches_a_file),

@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A dialogue of two programs over sockets, which knows nothing of Pollux and prints what each call
+ * returns: over the kernel's TCP and over RDMA it has to be the same. One program leads and has the
+ * script; the other one carries out what it is told over a socket of AF_UNIX.
+ *
+ *   transcript lead CHANNEL ADDRESS
+ *   transcript follow CHANNEL
+ *
+ * Start with `script`.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum {
+	FILES = 10, /* descriptors by name: 0 .. 9 */
+	LINE = 200,
+	BYTES = 70000,
+	CONNECT_TRIES = 400,
+};
+
+static int file[FILES];
+static const char *address;
+static volatile sig_atomic_t signals;
+static unsigned char bytes[BYTES];
+
+static void
+on_signal(int number)
+{
+	(void)number;
+	signals++;
+}
+
+/* ---- results ---- */
+
+static void
+say(char *out, long result)
+{
+	if (result >= 0)
+		snprintf(out, LINE, "%ld", result);
+	else
+		snprintf(out, LINE, "-1 %s", strerrorname_np(errno));
+}
+
+static unsigned
+sum(long n)
+{
+	unsigned s = 0;
+
+	for (long i = 0; i < n; i++)
+		s = s * 31 + bytes[i];
+	return s;
+}
+
+static void
+say_bytes(char *out, long n)
+{
+	if (n > 0)
+		snprintf(out, LINE, "%ld, sum %08x", n, sum(n));
+	else
+		say(out, n);
+}
+
+static const char *
+events_text(short events, char *out)
+{
+	static const struct {
+		short bit;
+		const char *name;
+	} names[] = {{POLLIN, "IN "},   {POLLPRI, "PRI "}, {POLLOUT, "OUT "},
+		     {POLLERR, "ERR "}, {POLLHUP, "HUP "}, {POLLRDHUP, "RDHUP "}};
+
+	out[0] = '\0';
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (events & names[i].bit)
+			strcat(out, names[i].name);
+	return out;
+}
+
+static void
+fill(long n)
+{
+	static unsigned seed = 1;
+
+	for (long i = 0; i < n; i++)
+		bytes[i] = (unsigned char)((seed = seed * 1103515245 + 12345) >> 16);
+}
+
+/* ---- calls, with up to three numbers ---- */
+
+static void
+do_listen(char *out, const long *a)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)a[1])};
+	int one = 1, fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	file[a[0]] = fd;
+	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	say(out, bind(fd, (struct sockaddr *)&at, sizeof(at)) == 0 ? listen(fd, 8) : -1);
+}
+
+static void
+do_socket(char *out, const long *a)
+{
+	file[a[0]] = socket(AF_INET, SOCK_STREAM, 0);
+	say(out, file[a[0]] < 0 ? -1 : 0);
+}
+
+static void
+do_accept(char *out, const long *a)
+{
+	file[a[1]] = accept(file[a[0]], NULL, NULL);
+	say(out, file[a[1]] < 0 ? -1 : 0);
+}
+
+/* Nobody may listen yet. */
+static void
+do_connect(char *out, const long *a)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)a[1])};
+	int tries = CONNECT_TRIES, result;
+
+	(void)inet_pton(AF_INET, address, &to.sin_addr);
+	file[a[0]] = socket(AF_INET, SOCK_STREAM, 0);
+	while ((result = connect(file[a[0]], (struct sockaddr *)&to, sizeof(to))) != 0 &&
+	       tries-- > 0)
+		usleep(20000);
+	say(out, result);
+}
+
+static void
+do_connect_again(char *out, const long *a)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)a[1])};
+
+	(void)inet_pton(AF_INET, address, &to.sin_addr);
+	say(out, connect(file[a[0]], (struct sockaddr *)&to, sizeof(to)));
+}
+
+static void
+do_send(char *out, const long *a)
+{
+	fill(a[1]);
+	say_bytes(out, send(file[a[0]], bytes, (size_t)a[1], (int)a[2]));
+}
+
+static void
+do_recv(char *out, const long *a)
+{
+	say_bytes(out, recv(file[a[0]], bytes, (size_t)a[1], (int)a[2]));
+}
+
+static void
+do_write(char *out, const long *a)
+{
+	fill(a[1]);
+	say_bytes(out, write(file[a[0]], bytes, (size_t)a[1]));
+}
+
+static void
+do_read(char *out, const long *a)
+{
+	say_bytes(out, read(file[a[0]], bytes, (size_t)a[1]));
+}
+
+static void
+do_writev(char *out, const long *a)
+{
+	struct iovec part[3] = {{bytes, 3}, {bytes + 3, 0}, {bytes + 3, (size_t)a[1] - 3}};
+
+	fill(a[1]);
+	say_bytes(out, writev(file[a[0]], part, 3));
+}
+
+static void
+do_readv(char *out, const long *a)
+{
+	struct iovec part[3] = {{bytes, 2}, {bytes + 2, 5}, {bytes + 7, (size_t)a[1] - 7}};
+
+	say_bytes(out, readv(file[a[0]], part, 3));
+}
+
+static void
+do_sendmsg(char *out, const long *a)
+{
+	struct iovec part[2] = {{bytes, 4}, {bytes + 4, (size_t)a[1] - 4}};
+	struct msghdr m = {.msg_iov = part, .msg_iovlen = 2};
+
+	fill(a[1]);
+	say_bytes(out, sendmsg(file[a[0]], &m, (int)a[2]));
+}
+
+static void
+do_recvmsg(char *out, const long *a)
+{
+	struct sockaddr_storage name;
+	struct iovec part[2] = {{bytes, 4}, {bytes + 4, (size_t)a[1] - 4}};
+	struct msghdr m = {
+		.msg_iov = part, .msg_iovlen = 2, .msg_name = &name, .msg_namelen = sizeof(name)};
+	long got = recvmsg(file[a[0]], &m, (int)a[2]);
+	size_t end;
+
+	say_bytes(out, got);
+	end = strlen(out);
+	snprintf(out + end, LINE - end, ", flags %x, name of %u", (unsigned)m.msg_flags,
+		 m.msg_namelen);
+}
+
+static void
+do_recvfrom(char *out, const long *a)
+{
+	struct sockaddr_storage name;
+	socklen_t length = sizeof(name);
+
+	say_bytes(out, recvfrom(file[a[0]], bytes, (size_t)a[1], (int)a[2],
+				(struct sockaddr *)&name, &length));
+}
+
+static void
+do_sendto(char *out, const long *a)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(9)};
+
+	fill(a[1]);
+	say_bytes(out,
+		  sendto(file[a[0]], bytes, (size_t)a[1], 0, (struct sockaddr *)&to, sizeof(to)));
+}
+
+static void
+do_shutdown(char *out, const long *a)
+{
+	say(out, shutdown(file[a[0]], (int)a[1]));
+}
+
+static void
+do_close(char *out, const long *a)
+{
+	say(out, close(file[a[0]]));
+}
+
+static void
+do_dup(char *out, const long *a)
+{
+	file[a[1]] = dup(file[a[0]]);
+	say(out, file[a[1]] < 0 ? -1 : 0);
+}
+
+static void
+do_dup2(char *out, const long *a)
+{
+	say(out, dup2(file[a[0]], file[a[1]]) < 0 ? -1 : 0);
+}
+
+static void
+do_nonblock(char *out, const long *a)
+{
+	int flags = fcntl(file[a[0]], F_GETFL);
+
+	say(out, fcntl(file[a[0]], F_SETFL, a[1] ? flags | O_NONBLOCK : flags & ~O_NONBLOCK));
+}
+
+static void
+do_poll(char *out, const long *a)
+{
+	struct pollfd fd = {.fd = file[a[0]], .events = (short)a[1]};
+	int ready = poll(&fd, 1, (int)a[2]);
+	char text[LINE / 2];
+
+	snprintf(out, LINE, "%d %s", ready, events_text(fd.revents, text));
+}
+
+static void
+do_select(char *out, const long *a)
+{
+	struct timeval span = {.tv_sec = a[2] / 1000, .tv_usec = a[2] % 1000 * 1000};
+	int fd = file[a[0]], ready;
+	fd_set in, to;
+
+	FD_ZERO(&in);
+	FD_ZERO(&to);
+	if (a[1] & POLLIN)
+		FD_SET(fd, &in);
+	if (a[1] & POLLOUT)
+		FD_SET(fd, &to);
+	ready = select(fd + 1, &in, &to, NULL, &span);
+	snprintf(out, LINE, "%d %s%s", ready, FD_ISSET(fd, &in) ? "in " : "",
+		 FD_ISSET(fd, &to) ? "out" : "");
+}
+
+static void
+do_epoll(char *out, const long *a)
+{
+	file[a[0]] = epoll_create1(0);
+	say(out, file[a[0]] < 0 ? -1 : 0);
+}
+
+static void
+control(char *out, int operation, const long *a)
+{
+	struct epoll_event event = {.events = (uint32_t)a[2], .data.u64 = 77};
+
+	say(out, epoll_ctl(file[a[0]], operation, file[a[1]], &event));
+}
+
+static void
+do_add(char *out, const long *a)
+{
+	control(out, EPOLL_CTL_ADD, a);
+}
+
+static void
+do_mod(char *out, const long *a)
+{
+	control(out, EPOLL_CTL_MOD, a);
+}
+
+static void
+do_del(char *out, const long *a)
+{
+	control(out, EPOLL_CTL_DEL, a);
+}
+
+static void
+do_wait(char *out, const long *a)
+{
+	struct epoll_event event[4] = {{.events = 0}};
+	int n = epoll_wait(file[a[0]], event, 4, (int)a[1]);
+	char text[LINE / 2];
+
+	snprintf(out, LINE, "%d %s%s", n, n > 0 ? events_text((short)event[0].events, text) : "",
+		 n > 0 && event[0].data.u64 != 77 ? "wrong data" : "");
+}
+
+static void
+do_error(char *out, const long *a)
+{
+	int error = -1;
+	socklen_t length = sizeof(error);
+	int result = getsockopt(file[a[0]], SOL_SOCKET, SO_ERROR, &error, &length);
+
+	snprintf(out, LINE, "%d, %s", result, error == 0 ? "none" : strerrorname_np(error));
+}
+
+static void
+do_option(char *out, const long *a)
+{
+	int value = (int)a[2];
+
+	say(out, setsockopt(file[a[0]], IPPROTO_TCP, (int)a[1], &value, sizeof(value)));
+}
+
+static void
+do_timeout(char *out, const long *a)
+{
+	struct timeval limit = {.tv_usec = a[2] * 1000};
+
+	say(out, setsockopt(file[a[0]], SOL_SOCKET, (int)a[1], &limit, sizeof(limit)));
+}
+
+static void
+do_pending(char *out, const long *a)
+{
+	int n = -1, result = ioctl(file[a[0]], FIONREAD, &n);
+
+	snprintf(out, LINE, "%d, %d", result, n);
+}
+
+/* Of the port that the script knows: the other one is any. */
+static void
+do_names(char *out, const long *a)
+{
+	struct sockaddr_in local, peer;
+	socklen_t n = sizeof(local), m = sizeof(peer);
+	int first = getsockname(file[a[0]], (struct sockaddr *)&local, &n);
+	int second = getpeername(file[a[0]], (struct sockaddr *)&peer, &m);
+
+	snprintf(out, LINE, "%d %d, %u %u bytes, port %s", first, second, n, m,
+		 first == 0 && second == 0 &&
+				 (ntohs(local.sin_port) == a[1] || ntohs(peer.sin_port) == a[1])
+			 ? "known"
+			 : "unknown");
+}
+
+static void
+do_signals(char *out, const long *a)
+{
+	(void)a;
+	snprintf(out, LINE, "%d", (int)signals);
+	signals = 0;
+}
+
+static void
+do_settle(char *out, const long *a)
+{
+	usleep((useconds_t)a[0] * 1000);
+	out[0] = '\0';
+}
+
+static const struct {
+	const char *name;
+	void (*run)(char *out, const long *a);
+} calls[] = {
+	{"socket", do_socket},
+	{"listen", do_listen},
+	{"accept", do_accept},
+	{"connect", do_connect},
+	{"connect-again", do_connect_again},
+	{"send", do_send},
+	{"recv", do_recv},
+	{"write", do_write},
+	{"read", do_read},
+	{"writev", do_writev},
+	{"readv", do_readv},
+	{"sendmsg", do_sendmsg},
+	{"recvmsg", do_recvmsg},
+	{"recvfrom", do_recvfrom},
+	{"sendto", do_sendto},
+	{"shutdown", do_shutdown},
+	{"close", do_close},
+	{"dup", do_dup},
+	{"dup2", do_dup2},
+	{"nonblock", do_nonblock},
+	{"poll", do_poll},
+	{"select", do_select},
+	{"epoll", do_epoll},
+	{"add", do_add},
+	{"mod", do_mod},
+	{"del", do_del},
+	{"wait", do_wait},
+	{"error", do_error},
+	{"option", do_option},
+	{"timeout", do_timeout},
+	{"pending", do_pending},
+	{"names", do_names},
+	{"signals", do_signals},
+	{"settle", do_settle},
+};
+
+static void
+run(const char *line, char *out)
+{
+	char name[32] = "";
+	long a[3] = {0};
+
+	sscanf(line, "%31s %li %li %li", name, &a[0], &a[1], &a[2]);
+	for (unsigned i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (strcmp(calls[i].name, name) == 0) {
+			calls[i].run(out, a);
+			return;
+		}
+	snprintf(out, LINE, "there is no such call");
+}
+
+/* ---- the script: whose turn, and what; > leads, < follows ---- */
+
+#include "transcript.h"
+
+/* ---- the two programs ---- */
+
+static int
+open_channel(const char *path, int follows)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0), tries = CONNECT_TRIES, channel;
+
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
+	if (!follows) {
+		while (connect(fd, (struct sockaddr *)&at, sizeof(at)) != 0 && tries-- > 0)
+			usleep(20000);
+		return fd;
+	}
+	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) != 0 || listen(fd, 1) != 0)
+		return -1;
+	channel = accept(fd, NULL, NULL);
+	close(fd);
+	unlink(path);
+	return channel;
+}
+
+static int
+follow(int channel)
+{
+	char line[LINE], out[LINE];
+	ssize_t n;
+
+	while ((n = recv(channel, line, sizeof(line) - 1, 0)) > 0) {
+		line[n] = '\0';
+		run(line, out);
+		if (send(channel, out, strlen(out) + 1, 0) < 0)
+			return 1;
+	}
+	return 0;
+}
+
+static int
+lead(int channel)
+{
+	char out[LINE];
+
+	for (unsigned i = 0; i < sizeof(script) / sizeof(script[0]); i++) {
+		const char *line = script[i] + 2;
+
+		out[0] = '\0';
+		if (script[i][0] == '>')
+			run(line, out);
+		else if (send(channel, line, strlen(line) + 1, 0) < 0 ||
+			 recv(channel, out, sizeof(out), 0) <= 0)
+			return 1;
+		printf("%3u %s = %s\n", i, script[i], out);
+		fflush(stdout);
+	}
+	return 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	int follows = argc == 3 && strcmp(argv[1], "follow") == 0, channel;
+
+	if (!follows && !(argc == 4 && strcmp(argv[1], "lead") == 0))
+		return 2;
+	for (unsigned i = 0; i < FILES; i++)
+		file[i] = -1;
+	alarm(120);
+	signal(SIGPIPE, on_signal);
+	channel = open_channel(argv[2], follows);
+	if (channel < 0)
+		return 1;
+	address = argv[3];
+	return follows ? follow(channel) : lead(channel);
+}
