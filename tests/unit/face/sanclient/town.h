@@ -46,6 +46,11 @@ void town_end_command(pid_t pid);
 /** It ends, with 0. */
 void town_await(pid_t pid);
 
+/** A broker is killed; the host that both brokers and all programs are attached to is. Tests that
+ * come later have it not. */
+void town_kill_broker(enum town_host host);
+void town_kill_host(void);
+
 /** Within a program of a host, after a fork(). */
 void town_attach(void);
 
