@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -383,7 +384,67 @@ preload_sendfile_of_others(int fd, int file, off_t *from, size_t n)
 	return sendfile(fd, file, from, n);
 }
 
+/* There is no pipe between the kernel and RDMA: who is refused reads and writes. */
+PRELOAD_CALL ssize_t
+splice(int from, off_t *from_at, int to, off_t *to_at, size_t n, unsigned flags)
+{
+	if (!preload_has(from) && !preload_has(to))
+		return REAL(splice)(from, from_at, to, to_at, n, flags);
+	errno = EINVAL;
+	return -1;
+}
+
+PRELOAD_CALL int
+sendmmsg(int fd, struct mmsghdr *m, unsigned n, int flags)
+{
+	unsigned done = 0;
+
+	if (!preload_has(fd))
+		return REAL(sendmmsg)(fd, m, n, flags);
+	for (; done < n; done++) {
+		ssize_t put = sendmsg(fd, &m[done].msg_hdr, flags);
+
+		if (put < 0)
+			break;
+		m[done].msg_len = (unsigned)put;
+	}
+	return done > 0 || n == 0 ? (int)done : -1;
+}
+
+/* A stream fills the first, and the others with what is there then. */
+PRELOAD_CALL int
+recvmmsg(int fd, struct mmsghdr *m, unsigned n, int flags, struct timespec *span)
+{
+	unsigned done = 0;
+
+	if (!preload_has(fd))
+		return REAL(recvmmsg)(fd, m, n, flags, span);
+	for (; done < n; done++) {
+		int now = done > 0 && (flags & MSG_WAITFORONE) ? MSG_DONTWAIT : 0;
+		ssize_t got = recvmsg(fd, &m[done].msg_hdr, (flags & ~MSG_WAITFORONE) | now);
+
+		if (got < 0)
+			break;
+		m[done].msg_len = (unsigned)got;
+	}
+	return done > 0 || n == 0 ? (int)done : -1;
+}
+
 /* ---- options and ioctl ---- */
+
+/* What the kernel's socket would take and the switch would not do is refused, as by a kernel that
+ * has it not. */
+PRELOAD_CALL int
+setsockopt(int fd, int level, int option, const void *value, socklen_t bytes)
+{
+	bool refused = (level == IPPROTO_TCP && option == TCP_ULP) ||
+		       (level == SOL_SOCKET && option == SO_ZEROCOPY);
+
+	if (!refused || !preload_has(fd))
+		return REAL(setsockopt)(fd, level, option, value, bytes);
+	errno = ENOPROTOOPT;
+	return -1;
+}
 
 PRELOAD_CALL int
 getsockopt(int fd, int level, int option, void *value, socklen_t *bytes)

@@ -43,6 +43,10 @@
 	X(ssize_t, recvmsg, (int, struct msghdr *, int))                                         \
 	X(ssize_t, sendmsg, (int, const struct msghdr *, int))                                   \
 	X(ssize_t, sendfile, (int, int, off_t *, size_t))                                        \
+	X(int, setsockopt, (int, int, int, const void *, socklen_t))                             \
+	X(ssize_t, splice, (int, off_t *, int, off_t *, size_t, unsigned))                       \
+	X(int, sendmmsg, (int, struct mmsghdr *, unsigned, int))                                 \
+	X(int, recvmmsg, (int, struct mmsghdr *, unsigned, int, struct timespec *))              \
 	X(int, ioctl, (int, unsigned long, ...))                                                 \
 	X(int, close, (int))                                                                     \
 	X(int, dup, (int))                                                                       \

@@ -34,6 +34,12 @@ close_range(unsigned first, unsigned last, int flags)
 	return REAL(close_range)(first, last, flags);
 }
 
+PRELOAD_CALL void
+closefrom(int first)
+{
+	(void)close_range((unsigned)first, ~0u, 0);
+}
+
 static int
 duplicated(int fd, int copy)
 {

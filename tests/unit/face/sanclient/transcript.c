@@ -22,9 +22,11 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/select.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -396,6 +398,144 @@ do_names(char *out, const long *a)
 			 : "unknown");
 }
 
+/* accept4() with SOCK_NONBLOCK. */
+static void
+do_accept4(char *out, const long *a)
+{
+	struct sockaddr_in from = {.sin_family = 0};
+	socklen_t length = sizeof(from);
+
+	file[a[1]] = accept4(file[a[0]], (struct sockaddr *)&from, &length, SOCK_NONBLOCK);
+	snprintf(out, LINE, "%s, family %d of %u", file[a[1]] < 0 ? strerrorname_np(errno) : "0",
+		 from.sin_family, length);
+}
+
+static void
+do_sendfile(char *out, const long *a)
+{
+	char path[] = "/tmp/transcript-XXXXXX";
+	int from = mkstemp(path);
+	off_t at = 10;
+
+	unlink(path);
+	fill(a[1]);
+	if (write(from, bytes, (size_t)a[1]) != a[1]) {
+		say(out, -1);
+		return;
+	}
+	/* By its own place, and by a place of the caller's, which it moves. */
+	if (a[2])
+		say(out, sendfile(file[a[0]], from, &at, (size_t)a[1]));
+	else if (lseek(from, 5, SEEK_SET) == 5)
+		say(out, sendfile(file[a[0]], from, NULL, (size_t)a[1]));
+	snprintf(out + strlen(out), LINE - strlen(out), ", at %ld %ld", (long)at,
+		 (long)lseek(from, 0, SEEK_CUR));
+	close(from);
+}
+
+static void
+do_ppoll(char *out, const long *a)
+{
+	const struct timespec span = {.tv_sec = a[2] / 1000, .tv_nsec = a[2] % 1000 * 1000000};
+	struct pollfd fd = {.fd = file[a[0]], .events = (short)a[1]};
+	int ready = ppoll(&fd, 1, &span, NULL);
+	char text[LINE / 2];
+
+	snprintf(out, LINE, "%d %s", ready, events_text(fd.revents, text));
+}
+
+/* Two descriptors at once, one of which may be no socket. */
+static void
+do_poll_two(char *out, const long *a)
+{
+	struct pollfd fds[2] = {{.fd = file[a[0]], .events = POLLIN | POLLOUT},
+				{.fd = file[a[1]], .events = POLLIN}};
+	int ready = poll(fds, 2, (int)a[2]);
+	char one[LINE / 4], two[LINE / 4];
+
+	snprintf(out, LINE, "%d %s, %s", ready, events_text(fds[0].revents, one),
+		 events_text(fds[1].revents, two));
+}
+
+static void
+do_pipe(char *out, const long *a)
+{
+	int ends[2] = {-1, -1};
+	int result = pipe(ends);
+
+	file[a[0]] = ends[0];
+	file[a[1]] = ends[1];
+	say(out, result);
+}
+
+/* An option of SOL_SOCKET, set and got. */
+static void
+do_set(char *out, const long *a)
+{
+	int value = (int)a[2], got = -1;
+	socklen_t length = sizeof(got);
+	int set = setsockopt(file[a[0]], SOL_SOCKET, (int)a[1], &value, sizeof(value));
+	int error = set == 0 ? 0 : errno;
+
+	(void)getsockopt(file[a[0]], SOL_SOCKET, (int)a[1], &got, &length);
+	snprintf(out, LINE, "%d %s, %d", set, error == 0 ? "" : strerrorname_np(error), got);
+}
+
+static void
+do_get(char *out, const long *a)
+{
+	int got = -1;
+	socklen_t length = sizeof(got);
+	int result = getsockopt(file[a[0]], (int)a[1], (int)a[2], &got, &length);
+
+	snprintf(out, LINE, "%d, %d of %u", result, got, length);
+}
+
+static void
+do_flags(char *out, const long *a)
+{
+	snprintf(out, LINE, "%x %x", (unsigned)fcntl(file[a[0]], F_GETFL),
+		 (unsigned)fcntl(file[a[0]], F_GETFD));
+}
+
+/* A child makes the call, with what it has from its parent. */
+static void
+do_child(char *out, const long *a)
+{
+	int ends[2];
+	pid_t pid;
+
+	out[0] = '\0';
+	if (pipe(ends) != 0)
+		return;
+	pid = fork();
+	if (pid == 0) {
+		if (a[1] > 0)
+			do_send(out, (long[]){a[0], a[1], 0});
+		else
+			do_recv(out, (long[]){a[0], -a[1], MSG_WAITALL});
+		_exit(write(ends[1], out, strlen(out) + 1) > 0 ? 0 : 1);
+	}
+	if (read(ends[0], out, LINE) <= 0 || waitpid(pid, NULL, 0) != pid)
+		snprintf(out, LINE, "the child has not said");
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* Several messages by one call. */
+static void
+do_sendmmsg(char *out, const long *a)
+{
+	struct iovec part[2] = {{bytes, 5}, {bytes + 5, (size_t)a[1] - 5}};
+	struct mmsghdr m[2] = {{.msg_hdr = {.msg_iov = &part[0], .msg_iovlen = 1}},
+			       {.msg_hdr = {.msg_iov = &part[1], .msg_iovlen = 1}}};
+	int n;
+
+	fill(a[1]);
+	n = sendmmsg(file[a[0]], m, 2, 0);
+	snprintf(out, LINE, "%d: %u %u", n, m[0].msg_len, m[1].msg_len);
+}
+
 static void
 do_signals(char *out, const long *a)
 {
@@ -447,6 +587,16 @@ static const struct {
 	{"timeout", do_timeout},
 	{"pending", do_pending},
 	{"names", do_names},
+	{"accept4", do_accept4},
+	{"sendfile", do_sendfile},
+	{"ppoll", do_ppoll},
+	{"poll-two", do_poll_two},
+	{"pipe", do_pipe},
+	{"set", do_set},
+	{"get", do_get},
+	{"flags", do_flags},
+	{"child", do_child},
+	{"sendmmsg", do_sendmmsg},
 	{"signals", do_signals},
 	{"settle", do_settle},
 };
