@@ -59,6 +59,7 @@ struct session {
 	SOCKET s;      /* the provider's; INVALID_SOCKET: another process has it */
 	bool controls; /* the companion is the broker's */
 	bool released; /* nobody has a descriptor */
+	bool aborts;   /* ... and whoever closed it last has asked for a reset */
 	struct san_companion companion;
 	void *messages; /* of the companion */
 	struct san_segment segment;
@@ -139,7 +140,7 @@ struct holder *session_holder(struct session *session, const struct program *pro
 /* NULL: there is no memory */
 struct holder *session_add_holder(struct session *session, struct program *program);
 /* A program has no descriptor of it any more; it has gone. */
-void session_leave(struct session *session, struct program *program);
+void session_leave(struct session *session, struct program *program, bool aborts);
 void session_lost(struct session *session, struct program *program);
 /* What programs say of it. */
 void session_ask(struct session *session, struct program *program, uint32_t name);

@@ -101,7 +101,7 @@ hear_of_session(struct program *program, const struct san_control *m)
 		session_call_in(session, program);
 		break;
 	case SAN_CONTROL_CLOSE:
-		session_leave(session, program);
+		session_leave(session, program, m->process != 0);
 		break;
 	case SAN_CONTROL_NONE:
 	case SAN_CONTROL_CONNECT:

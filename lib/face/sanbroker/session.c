@@ -279,7 +279,7 @@ close_on(struct session *session)
 		session->deadline = broker_now() + session->broker->options.linger_ms * PLX_MSEC;
 		plx_san_shut(stream);
 	}
-	if (plx_san_readable(stream) > 0)
+	if (plx_san_readable(stream) > 0 || session->aborts)
 		session_end(session, ECONNRESET);
 	else if (plx_san_is_drained(stream) && stream->out.fin && stream->out.sends == 0 &&
 		 plx_san_is_at_end(stream))
@@ -536,12 +536,13 @@ session_call_in(struct session *session, const struct program *program)
 }
 
 void
-session_leave(struct session *session, struct program *program)
+session_leave(struct session *session, struct program *program, bool aborts)
 {
 	struct holder *holder = session_holder(session, program);
 
 	if (holder == NULL)
 		return;
+	session->aborts = aborts;
 	if (has_control(session, program)) {
 		holder->leaves = true;
 		session_call_in(session, program);

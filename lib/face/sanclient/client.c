@@ -439,11 +439,22 @@ san_client_has(int fd)
 	       atomic_load_explicit(&file[fd], memory_order_relaxed) != NULL;
 }
 
+/* What the kernel's socket says of a close is asked for while there is one. */
 void
 san_client_close(int fd)
 {
-	if (fd >= 0 && fd < SAN_FILES_MAX)
-		enter(fd, NULL);
+	struct session *session = client_session(fd);
+	struct linger linger = {0};
+	socklen_t bytes = sizeof(linger);
+
+	if (session == NULL)
+		return;
+	(void)getsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, &bytes);
+	pthread_mutex_lock(&client.lock);
+	session->aborts = linger.l_onoff != 0 && linger.l_linger == 0;
+	pthread_mutex_unlock(&client.lock);
+	enter(fd, NULL);
+	client_put(session);
 }
 
 void

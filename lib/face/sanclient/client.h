@@ -29,6 +29,7 @@ struct session {
 	uint64_t number;
 	uint32_t uses;      /* descriptors, and calls under way; client.lock */
 	bool closes;        /* nobody has it any more; client.lock */
+	bool aborts;        /* SO_LINGER of 0, when a descriptor was closed last; client.lock */
 	struct inbox inbox; /* client.lock */
 	int kick;           /* a semaphore: one for each sleeper */
 

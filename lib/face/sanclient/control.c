@@ -276,7 +276,7 @@ control_close(struct session *session)
 	if (session->asked && !session->turn && !session->over)
 		(void)control_acquire(session, CLOSE_MS);
 	control_release(session);
-	client_tell(session, SAN_CONTROL_CLOSE, 0, 0, 0);
+	client_tell(session, SAN_CONTROL_CLOSE, session->aborts, 0, 0);
 	if (!session->over)
 		await_wanted(session);
 	if (session->controls)

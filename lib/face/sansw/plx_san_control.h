@@ -33,7 +33,8 @@ enum san_control_kind {
 	SAN_CONTROL_TOOK,   /* `error`; 0: it has control */
 	SAN_CONTROL_IDLE,   /* others wait for bytes or room: the broker is to have control */
 	SAN_CONTROL_READY,  /* look again: bytes have come, or there is room */
-	SAN_CONTROL_CLOSE,  /* this program has no descriptor of it any more */
+	SAN_CONTROL_CLOSE,  /* this program has no descriptor of it any more; `process`: not 0:
+			       if it was the last, the connection is reset */
 	SAN_CONTROL_OVER,   /* the connection has ended: `error` */
 	SAN_CONTROL_COUNT,
 };

@@ -482,6 +482,14 @@ do_set(char *out, const long *a)
 }
 
 static void
+do_linger(char *out, const long *a)
+{
+	const struct linger linger = {.l_onoff = (int)a[1], .l_linger = (int)a[2]};
+
+	say(out, setsockopt(file[a[0]], SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)));
+}
+
+static void
 do_get(char *out, const long *a)
 {
 	int got = -1;
@@ -593,6 +601,7 @@ static const struct {
 	{"poll-two", do_poll_two},
 	{"pipe", do_pipe},
 	{"set", do_set},
+	{"linger", do_linger},
 	{"get", do_get},
 	{"flags", do_flags},
 	{"child", do_child},
