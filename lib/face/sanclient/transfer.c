@@ -86,7 +86,9 @@ end_of(int fd, int option)
 	if (getsockopt(fd, SOL_SOCKET, option, &limit, &bytes) != 0 ||
 	    (limit.tv_sec == 0 && limit.tv_usec == 0))
 		return UINT64_MAX;
-	return now_ms() + (uint64_t)limit.tv_sec * 1000 + ((uint64_t)limit.tv_usec + 999) / 1000;
+	/* Not before it: the millisecond that has begun does not count. */
+	return now_ms() + 1 + (uint64_t)limit.tv_sec * 1000 +
+	       ((uint64_t)limit.tv_usec + 999) / 1000;
 }
 
 static int
