@@ -174,24 +174,26 @@ may_be_one(int fd, bool *settled)
 		memcmp((char *)&local + 4, (char *)&peer + 4, bytes - 4) == 0);
 }
 
+/* What could not be asked is asked again. */
 static bool
 find_out(int fd)
 {
+	enum san_verdict verdict = SAN_IS_TCP;
 	int error = errno;
-	bool settled, is_one;
+	bool settled, asks;
 
-	is_one = may_be_one(fd, &settled) && preload_runs();
-	if (is_one) {
+	asks = may_be_one(fd, &settled) && preload_runs();
+	if (asks) {
 		within++;
-		is_one = san_client_adopt(fd) == SAN_IS_RDMA;
+		verdict = san_client_adopt(fd);
 		within--;
 	}
-	if (is_one)
+	if (verdict == SAN_IS_RDMA)
 		preload_epoll_adopt(fd);
-	else if (settled)
+	else if (settled && verdict == SAN_IS_TCP)
 		preload_is_kernels(fd);
 	errno = error;
-	return is_one;
+	return verdict == SAN_IS_RDMA;
 }
 
 bool
