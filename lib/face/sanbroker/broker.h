@@ -76,7 +76,6 @@ struct session {
 	struct program *asker; /* NULL: it was accepted, or the program has gone */
 	uint32_t question;
 	int socket; /* the program's; -1: none */
-	struct listener *listener;
 };
 
 struct listener {

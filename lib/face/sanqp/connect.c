@@ -288,6 +288,7 @@ accept_arrival(struct sanqp *process, struct sanqp_arrival *arrival, LPINT lpErr
 	if (socket->connection != NULL) {
 		(void)sanqp_connection_end(socket->connection);
 		sanqp_connection_free(socket->connection);
+		socket->connection = NULL; /* events and the thread find the place still */
 	}
 	refuse(arrival);
 	handle = socket->handle;
