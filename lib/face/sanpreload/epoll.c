@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "preload.h"
@@ -15,10 +14,6 @@
 _Static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT && EPOLLERR == POLLERR &&
 		       EPOLLHUP == POLLHUP && EPOLLRDHUP == POLLRDHUP,
 	       "both have the same bits");
-
-enum {
-	SPIN_NS = 20000, /* before it sleeps */
-};
 
 struct entry {
 	int fd;
@@ -235,15 +230,6 @@ preload_epoll_child(void)
 
 /* ---- waiting ---- */
 
-static uint64_t
-now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
-
 /* Returns: what is to be reported of it now; 0: nothing */
 static uint32_t
 look_at(struct entry *entry)
@@ -367,13 +353,13 @@ has_ours(int epfd)
 PRELOAD_CALL int
 epoll_pwait(int epfd, struct epoll_event *out, int most, int ms, const sigset_t *mask)
 {
-	uint64_t begun = now_ns(), end = begun + (uint64_t)(ms > 0 ? ms : 0) * 1000000u;
+	uint64_t begun = preload_now_ns(), end = begun + (uint64_t)(ms > 0 ? ms : 0) * 1000000u;
 
 	if (most <= 0 || !has_ours(epfd))
 		return REAL(epoll_pwait)(epfd, out, most, ms, mask);
 	for (;;) {
 		int n = look(epfd, out, most), more = 0, left = -1;
-		uint64_t now = now_ns();
+		uint64_t now = preload_now_ns();
 
 		if (n < most)
 			more = REAL(epoll_wait)(epfd, out + n, most - n, 0);
@@ -381,7 +367,7 @@ epoll_pwait(int epfd, struct epoll_event *out, int most, int ms, const sigset_t 
 			return n + (more > 0 ? more : 0);
 		if (more < 0 || ms == 0 || (ms > 0 && now >= end))
 			return more;
-		if (now < begun + SPIN_NS)
+		if (now < begun + PRELOAD_SPIN_NS)
 			continue;
 		if (ms > 0)
 			left = (int)((end - now + 999999u) / 1000000u);

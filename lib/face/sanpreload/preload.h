@@ -115,6 +115,10 @@ void preload_epoll_child(void);
 
 /* ---- wait.c ---- */
 
+enum {
+	PRELOAD_SPIN_NS = 20000, /* before a wait sleeps */
+};
+uint64_t preload_now_ns(void);
 /* [ms] of a time span; -1: for ever */
 int preload_ms(const struct timespec *span);
 /* revents of one of the switch's. */

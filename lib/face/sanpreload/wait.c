@@ -12,12 +12,8 @@
 
 #include "preload.h"
 
-enum {
-	SPIN_NS = 20000, /* before it sleeps */
-};
-
-static uint64_t
-now_ns(void)
+uint64_t
+preload_now_ns(void)
 {
 	struct timespec t;
 
@@ -185,15 +181,15 @@ sleep_on(struct both *both, int ms, const sigset_t *mask)
 static int
 poll_all(struct both *both, int ms, const sigset_t *mask)
 {
-	uint64_t begun = now_ns(), end = begun + (uint64_t)(ms > 0 ? ms : 0) * 1000000u;
+	uint64_t begun = preload_now_ns(), end = begun + (uint64_t)(ms > 0 ? ms : 0) * 1000000u;
 
 	for (;;) {
 		int ready = look(both), left = -1;
-		uint64_t now = now_ns();
+		uint64_t now = preload_now_ns();
 
 		if (ready > 0 || ms == 0 || (ms > 0 && now >= end))
 			return ready;
-		if (now < begun + SPIN_NS)
+		if (now < begun + PRELOAD_SPIN_NS)
 			continue;
 		if (ms > 0)
 			left = (int)((end - now + 999999u) / 1000000u);
@@ -345,7 +341,7 @@ select(int n, fd_set *in, fd_set *out, fd_set *odd, struct timeval *span)
 {
 	struct sets sets = {in, out, odd};
 	struct timespec time;
-	uint64_t begun = now_ns(), used, whole;
+	uint64_t begun = preload_now_ns(), used, whole;
 	int result;
 
 	if (span != NULL) {
@@ -356,7 +352,7 @@ select(int n, fd_set *in, fd_set *out, fd_set *odd, struct timeval *span)
 		return REAL(select)(n, in, out, odd, span);
 	if (span != NULL) {
 		whole = (uint64_t)span->tv_sec * 1000000u + (uint64_t)span->tv_usec;
-		used = (now_ns() - begun) / 1000;
+		used = (preload_now_ns() - begun) / 1000;
 		whole = whole > used ? whole - used : 0;
 		span->tv_sec = (time_t)(whole / 1000000u);
 		span->tv_usec = (suseconds_t)(whole % 1000000u);
