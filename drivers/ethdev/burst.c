@@ -22,3 +22,28 @@ queue_tx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 
 	return rte_eth_tx_burst(queue->port_id, queue->index, packets, n);
 }
+
+static void
+be_inside(struct queue *queue, bool inside)
+{
+	__atomic_store_n(&queue->inside, inside, __ATOMIC_RELEASE);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* the other thread has the rest of the barrier */
+}
+
+PLX_HOT uint16_t
+guarded_rx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
+{
+	be_inside((struct queue *)port, true);
+	n = queue_rx(port, packets, n);
+	be_inside((struct queue *)port, false);
+	return n;
+}
+
+PLX_HOT uint16_t
+guarded_tx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
+{
+	be_inside((struct queue *)port, true);
+	n = queue_tx(port, packets, n);
+	be_inside((struct queue *)port, false);
+	return n;
+}

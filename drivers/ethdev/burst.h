@@ -12,9 +12,15 @@
 struct queue {
 	struct plx_port port;
 	uint16_t port_id, index;
+	bool inside;        /* a guarded queue is in a burst */
+	struct queue *next; /* in the list of guarded ones */
 };
 
 uint16_t queue_rx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n);
 uint16_t queue_tx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n);
+
+/* The same of a guarded queue (guard.h). */
+uint16_t guarded_rx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n);
+uint16_t guarded_tx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n);
 
 #endif

@@ -18,6 +18,7 @@
 
 #include "burst.h"
 #include "device.h"
+#include "guard.h"
 #include "plx_ethdev.h"
 #include "quirks.h"
 
@@ -361,6 +362,8 @@ plx_ethdev_open(const struct plx_ethdev_config *config, struct plx_ethdev **out,
 			.port_id = dev->device.port_id,
 			.index = i,
 		};
+	for (uint16_t i = 0; i < config->queues && dev->quirk->guard; i++)
+		(void)guard_add(&dev->queues[i], dev->quirk->driver);
 	*out = dev;
 	return PLX_OK;
 }
@@ -417,6 +420,8 @@ plx_ethdev_close(struct plx_ethdev *dev)
 {
 	if (dev->running)
 		stop(dev);
+	for (uint16_t i = 0; i < dev->config.queues; i++)
+		guard_remove(&dev->queues[i]);
 	device_release(&dev->device, fate_of(dev));
 	free(dev);
 }

@@ -134,7 +134,7 @@ ring_stays(const char *args, bool made)
 
 static const struct quirk quirks[] = {
 	/* Reports 1518 and refuses an MTU above 1500, but carries what fits a slot. */
-	{"net_memif", memif_limit, .mtu_unset = true, .stop_by_alarm = true,
+	{"net_memif", memif_limit, .mtu_unset = true, .stop_by_alarm = true, .guard = true,
 	 .tx_lost_on_exit = true, .segments = true, .stays = memif_stays},
 	/* Reports 1518 likewise; the limit is the slot and the interface. */
 	{"net_af_packet", packet_limit, .mtu_unset = true, .segments = true},

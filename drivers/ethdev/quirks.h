@@ -27,6 +27,7 @@ struct quirk {
 	struct frame_limit (*limit)(const char *args);
 	bool mtu_unset;       /* configure refuses the MTU that the frames need, yet they pass */
 	bool stop_by_alarm;   /* its interrupt thread tears down the connection without a lock */
+	bool guard;           /* and unmaps what a burst may be using */
 	bool tx_lost_on_exit; /* packets that the peer has not read are lost at process exit */
 	bool segments;        /* chains are sent correctly, if the device offers MULTI_SEGS */
 	/* Must the device be kept, stopped and without buffers, after the close? NULL: no.
