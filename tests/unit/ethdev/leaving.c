@@ -58,10 +58,15 @@ come_and_leave(void)
 static void
 use_first_core(void *done)
 {
-	cpu_set_t first;
+	cpu_set_t all, first;
+	int core = 0;
 
+	CPU_ZERO(&all);
+	(void)sched_getaffinity(0, sizeof(all), &all);
+	while (core < CPU_SETSIZE - 1 && !CPU_ISSET(core, &all))
+		core++;
 	CPU_ZERO(&first);
-	CPU_SET(0, &first);
+	CPU_SET(core, &first);
 	__atomic_store_n((int *)done, sched_setaffinity(0, sizeof(first), &first) == 0 ? 1 : -1,
 			 __ATOMIC_RELEASE);
 }
