@@ -161,18 +161,25 @@ a_program_says_anything(void **state)
 /* ---- what is written ---- */
 
 static void
-serve_reset(void *arg)
+read_reset(int fd)
 {
-	int listener = town_listen(PORT + 1, 8), fd = town_accept(listener);
 	uint8_t bytes[1000];
 	ssize_t got;
 
-	(void)arg;
 	do
 		got = san_client_recv(fd, bytes, sizeof(bytes), 0);
 	while (got > 0);
 	TOWN_MUST(got == -1 && errno == ECONNRESET);
 	end(fd);
+}
+
+static void
+serve_reset(void *arg)
+{
+	int listener = town_listen(PORT + 1, 8), fd = town_accept(listener);
+
+	(void)arg;
+	read_reset(fd);
 	close(listener);
 }
 
@@ -220,13 +227,25 @@ a_program_writes_anything(void **state)
 
 /* ---- deaths ---- */
 
-/* It has control when it dies. */
+static void
+greet_and_serve_reset(void *arg)
+{
+	int listener = town_listen(PORT + 1, 8), fd = town_accept(listener);
+
+	(void)arg;
+	town_send(fd, 1, 0, 2);
+	read_reset(fd);
+	close(listener);
+}
+
+/* It has control when it dies, and the other end has the connection. */
 static void
 send_and_die(void *arg)
 {
 	int fd = town_connect(TOWN_B, PORT + 1);
 
 	(void)arg;
+	town_receive(fd, 1, 0, 2);
 	town_send(fd, PIECE, 0, 1);
 	raise(SIGKILL);
 }
@@ -234,7 +253,7 @@ send_and_die(void *arg)
 static void
 a_killed_program_resets_its_connections(void **state)
 {
-	pid_t server = town_start(TOWN_B, serve_reset, NULL);
+	pid_t server = town_start(TOWN_B, greet_and_serve_reset, NULL);
 	pid_t program = town_start(TOWN_A, send_and_die, NULL);
 	int status;
 
