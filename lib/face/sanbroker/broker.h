@@ -18,6 +18,29 @@ enum {
 	SESSIONS_MAX = 65536,
 	PROGRAMS_MAX = 4096,
 	HELLO_MS = 10000, /* longest wait for a peer's */
+	FALLBACKS_KEPT = 64,
+};
+
+/* Why a connection, or those of a listener, are the kernel's. */
+#define FALLBACK_REASONS(X)                                                            \
+	X(FALLBACK_NO_RULE, "no rule says RDMA")                                       \
+	X(FALLBACK_NO_ADAPTER, "no adapter of this host can be used for this address") \
+	X(FALLBACK_NO_PEER, "the peer has no broker, or does not answer by RDMA")      \
+	X(FALLBACK_NO_ROOM, "the broker has no memory for it, or too many connections")
+
+enum fallback_reason {
+#define NAME(name, text) name,
+	FALLBACK_REASONS(NAME)
+#undef NAME
+	FALLBACK_COUNT
+};
+
+struct fallback {
+	struct san_address address; /* the peer's; of a listener its own */
+	bool listens;
+	enum fallback_reason reason;
+	int error; /* of Winsock; 0: none */
+	uint64_t when;
 };
 
 /* A descriptor that the broker sleeps on. */
@@ -33,6 +56,8 @@ struct program {
 	struct san_broker *broker;
 	struct watch control;
 	uint64_t process; /* in arbiters */
+	pid_t pid;        /* when it came; another may have its channel since */
+	uid_t uid;
 };
 
 /* A program that has said what it wants of a session. */
@@ -69,7 +94,8 @@ struct session {
 	struct plx_list holders;
 	struct watch completions, gone; /* while it controls */
 	struct watch anchor;
-	uint32_t token;    /* of who gave it away */
+	uint32_t token; /* of who gave it away */
+	uint64_t since, swaps;
 	uint32_t ready;    /* as holders know it */
 	uint64_t deadline; /* PLX_NEVER: none */
 	/* until it is up */
@@ -96,6 +122,9 @@ struct san_broker {
 	struct plx_list programs, sessions, listeners;
 	uint64_t processes, numbers; /* given so far */
 	struct san_broker_counts count;
+	uint64_t reason[FALLBACK_COUNT];
+	struct fallback fallback[FALLBACKS_KEPT]; /* number i is at i modulo their number */
+	uint64_t fallbacks;
 };
 
 /* ---- broker.c ---- */
@@ -107,6 +136,13 @@ bool broker_watch(struct san_broker *broker, struct watch *watch, int fd,
 		  void (*ready)(struct watch *watch), void *owner);
 /* @param close the descriptor is ours */
 void broker_unwatch(struct san_broker *broker, struct watch *watch, bool close_it);
+
+/* ---- show.c ---- */
+
+void broker_fall_back(struct san_broker *broker, const struct san_address *address, bool listens,
+		      enum fallback_reason reason, int error);
+/* Memory with a text, for a program that asks. -1: there is no room for it */
+int broker_show(const struct program *asker);
 
 /* ---- rules.c ---- */
 

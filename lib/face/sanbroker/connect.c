@@ -19,61 +19,72 @@ write_address(const struct san_address *address, struct sockaddr_storage *out)
 	return (int)plx_session_sockaddr_bytes(&address->ip);
 }
 
-/* INVALID_SOCKET: RDMA has no way there */
+/* INVALID_SOCKET: RDMA has no way there
+ * @param error [out] why */
 static SOCKET
-start(struct san_broker *broker, const struct san_control *question)
+start(struct san_broker *broker, const struct san_control *question, int *error)
 {
 	const WSPPROC_TABLE *call = &broker->call;
 	struct sockaddr_storage address;
-	int bytes, error = 0;
+	int bytes;
 	SOCKET s;
 
 	s = call->lpWSPSocket(question->peer.ip.version == 6 ? AF_INET6 : AF_INET, SOCK_STREAM,
-			      IPPROTO_TCP, NULL, 0, WSA_FLAG_OVERLAPPED, &error);
+			      IPPROTO_TCP, NULL, 0, WSA_FLAG_OVERLAPPED, error);
 	if (s == INVALID_SOCKET)
 		return s;
 	if (question->local.ip.version != 0 || question->local.port != 0) {
 		bytes = write_address(&question->local, &address);
-		if (call->lpWSPBind(s, (struct sockaddr *)&address, bytes, &error) != 0)
+		if (call->lpWSPBind(s, (struct sockaddr *)&address, bytes, error) != 0)
 			goto failed;
 	}
 	bytes = write_address(&question->peer, &address);
-	if (call->lpWSPEventSelect(s, broker, FD_CONNECT, &error) == 0 &&
+	if (call->lpWSPEventSelect(s, broker, FD_CONNECT, error) == 0 &&
 	    call->lpWSPConnect(s, (struct sockaddr *)&address, bytes, NULL, NULL, NULL, NULL,
-			       &error) != 0 &&
-	    error == WSAEWOULDBLOCK)
+			       error) != 0 &&
+	    *error == WSAEWOULDBLOCK)
 		return s;
 failed:
-	call->lpWSPCloseSocket(s, &error);
+	call->lpWSPCloseSocket(s, &(int){0});
 	return INVALID_SOCKET;
 }
 
-static void
-use_tcp(struct program *program, uint32_t question, int socket)
+/* NULL: the kernel connects, and why is noted */
+static struct session *
+make_session(struct san_broker *broker, const struct san_control *question)
 {
-	program->broker->count.fallback++;
-	program_answer(program, question, NULL, SAN_USE_TCP);
-	close(socket);
+	struct session *session;
+	int error = 0;
+	SOCKET s;
+
+	if (!broker_is_rdma(broker, &question->peer)) {
+		broker_fall_back(broker, &question->peer, false, FALLBACK_NO_RULE, 0);
+		return NULL;
+	}
+	s = start(broker, question, &error);
+	if (s == INVALID_SOCKET) {
+		broker_fall_back(broker, &question->peer, false, FALLBACK_NO_ADAPTER, error);
+		return NULL;
+	}
+	session = session_make(broker, s, true);
+	if (session == NULL) {
+		broker->call.lpWSPCloseSocket(s, &error);
+		broker_fall_back(broker, &question->peer, false, FALLBACK_NO_ROOM, 0);
+	}
+	return session;
 }
 
 void
 connect_begin(struct program *program, const struct san_control *question, int socket)
 {
-	struct san_broker *broker = program->broker;
-	struct session *session = NULL;
-	SOCKET s = INVALID_SOCKET;
-	int error;
+	struct session *session = make_session(program->broker, question);
 
-	if (broker_is_rdma(broker, &question->peer))
-		s = start(broker, question);
-	if (s != INVALID_SOCKET)
-		session = session_make(broker, s, true);
 	if (session == NULL) {
-		if (s != INVALID_SOCKET)
-			broker->call.lpWSPCloseSocket(s, &error);
-		use_tcp(program, question->number, socket);
+		program_answer(program, question->number, NULL, SAN_USE_TCP);
+		close(socket);
 		return;
 	}
+	session->peer = question->peer;
 	session->asker = program;
 	session->question = question->number;
 	session->socket = socket;
@@ -105,7 +116,9 @@ connect_on_event(struct session *session)
 		return;
 	}
 	error = error_of(events.iErrorCode[FD_CONNECT_BIT]);
-	session->broker->count.fallback += error == SAN_USE_TCP;
+	if (error == SAN_USE_TCP)
+		broker_fall_back(session->broker, &session->peer, false, FALLBACK_NO_PEER,
+				 events.iErrorCode[FD_CONNECT_BIT]);
 	call->lpWSPCloseSocket(session->s, &(int){0});
 	session_end(session, error);
 }

@@ -51,29 +51,40 @@ start(struct san_broker *broker, const struct san_control *question, SOCKET *out
 	return error;
 }
 
+/* Returns: false: it is the kernel's alone, and why is noted */
+static bool
+add_listener(struct san_broker *broker, const struct san_control *question)
+{
+	struct listener *listener;
+	int error;
+
+	if (!broker_is_rdma(broker, &question->local)) {
+		broker_fall_back(broker, &question->local, true, FALLBACK_NO_RULE, 0);
+		return false;
+	}
+	listener = calloc(1, sizeof(*listener));
+	error = listener != NULL ? start(broker, question, &listener->s) : WSAENOBUFS;
+	if (error != 0) {
+		free(listener);
+		broker_fall_back(broker, &question->local, true, FALLBACK_NO_ADAPTER, error);
+		return false;
+	}
+	listener->broker = broker;
+	listener->local = question->local;
+	plx_list_append(&broker->listeners, &listener->link);
+	broker->count.listeners++;
+	return true;
+}
+
 void
 listen_begin(struct program *program, const struct san_control *question, int socket)
 {
 	struct san_broker *broker = program->broker;
-	struct listener *listener = find_listener(broker, &question->local);
-	int error = 0;
+	bool rdma =
+		find_listener(broker, &question->local) != NULL || add_listener(broker, question);
 
 	close(socket);
-	if (listener == NULL) {
-		listener = broker_is_rdma(broker, &question->local) ? calloc(1, sizeof(*listener))
-								    : NULL;
-		error = listener != NULL ? start(broker, question, &listener->s) : WSAENOBUFS;
-		if (error != 0) {
-			free(listener);
-			program_answer(program, question->number, NULL, SAN_USE_TCP);
-			return;
-		}
-		listener->broker = broker;
-		listener->local = question->local;
-		plx_list_append(&broker->listeners, &listener->link);
-		broker->count.listeners++;
-	}
-	program_answer(program, question->number, NULL, 0);
+	program_answer(program, question->number, NULL, rdma ? 0 : SAN_USE_TCP);
 }
 
 void

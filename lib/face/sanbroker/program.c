@@ -76,6 +76,18 @@ find(struct program *program, const struct san_control *m, int fd)
 		program_answer(program, m->number, session, 0);
 }
 
+static void
+show(struct program *program, const struct san_control *m)
+{
+	int fd = broker_show(program);
+	const struct san_control answer = {
+		.kind = SAN_CONTROL_ANSWER, .number = m->number, .error = fd < 0 ? ENOMEM : 0};
+
+	send_to(program, &answer, fd);
+	if (fd >= 0)
+		close(fd);
+}
+
 /* Of a session that it holds. */
 static void
 hear_of_session(struct program *program, const struct san_control *m)
@@ -107,6 +119,7 @@ hear_of_session(struct program *program, const struct san_control *m)
 	case SAN_CONTROL_CONNECT:
 	case SAN_CONTROL_LISTEN:
 	case SAN_CONTROL_FIND:
+	case SAN_CONTROL_SHOW:
 	case SAN_CONTROL_ANSWER:
 	case SAN_CONTROL_TURN:
 	case SAN_CONTROL_WANTED:
@@ -131,7 +144,10 @@ hear(struct program *program, const struct san_control *m, int fd)
 	} else {
 		if (fd >= 0)
 			close(fd);
-		hear_of_session(program, m);
+		if (m->kind == SAN_CONTROL_SHOW)
+			show(program, m);
+		else
+			hear_of_session(program, m);
 	}
 }
 
@@ -163,6 +179,8 @@ program_arrives(struct watch *watch)
 {
 	struct san_broker *broker = watch->owner;
 	int fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct ucred who = {.uid = (uid_t)-1};
+	socklen_t bytes = sizeof(who);
 	struct program *program;
 
 	if (fd < 0)
@@ -175,6 +193,9 @@ program_arrives(struct watch *watch)
 	}
 	program->broker = broker;
 	program->process = ++broker->processes;
+	(void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &bytes);
+	program->pid = who.pid;
+	program->uid = who.uid;
 	plx_list_append(&broker->programs, &program->link);
 	broker->count.programs++;
 }

@@ -55,6 +55,7 @@ session_make(struct san_broker *broker, SOCKET s, bool connects)
 	session->broker = broker;
 	session->number = ++broker->numbers;
 	session->s = s;
+	session->since = broker_now();
 	session->deadline = PLX_NEVER;
 	session->socket = session->completions.fd = session->gone.fd = session->anchor.fd = -1;
 	plx_list_init(&session->holders);
@@ -460,6 +461,7 @@ tell(struct session *session)
 		struct holder *holder = holder_of(session, process);
 
 		session->broker->count.swaps += what == PLX_SAN_TELL_TAKE;
+		session->swaps += what == PLX_SAN_TELL_TAKE;
 		if (what == PLX_SAN_TELL_OVER)
 			session_end(session, ECONNRESET);
 		else if (process == BROKER_PROCESS)

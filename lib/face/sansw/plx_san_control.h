@@ -22,6 +22,7 @@ enum san_control_kind {
 	SAN_CONTROL_CONNECT, /* the socket that comes along, to `peer` */
 	SAN_CONTROL_LISTEN,  /* it listens at `local`, with `backlog` */
 	SAN_CONTROL_FIND,    /* the session of the socket that comes along */
+	SAN_CONTROL_SHOW,    /* what the broker has, as JSON in memory that comes along */
 	SAN_CONTROL_ANSWER,  /* `error`; 0: `session`, and its segment comes along */
 	/* Of a session. */
 	SAN_CONTROL_ASK,    /* a request wants control; `process`: how to name its program */
