@@ -62,6 +62,14 @@ broker_watch(struct san_broker *broker, struct watch *watch, int fd,
 }
 
 void
+broker_watch_for(struct san_broker *broker, struct watch *watch, uint32_t events)
+{
+	struct epoll_event event = {.events = events, .data.ptr = watch};
+
+	(void)epoll_ctl(broker->epoll, EPOLL_CTL_MOD, watch->fd, &event);
+}
+
+void
 broker_unwatch(struct san_broker *broker, struct watch *watch, bool close_it)
 {
 	if (watch->fd < 0)

@@ -76,6 +76,12 @@ enum session_state {
 	SESSION_OVER,    /* freed at the end of the round */
 };
 
+enum relay {
+	RELAY_NOT,
+	RELAY_WANTED, /* when all that have asked for control have had it */
+	RELAY_ON,     /* the broker has control for good */
+};
+
 struct session {
 	struct plx_list link;
 	struct san_broker *broker;
@@ -94,6 +100,9 @@ struct session {
 	struct plx_list holders;
 	struct watch completions, gone; /* while it controls */
 	struct watch anchor;
+	bool rest; /* the connection is over, and programs may read what has arrived */
+	enum relay relay;
+	bool told_end;  /* the kernel's socket has the end of what the peer sends */
 	uint32_t token; /* of who gave it away */
 	uint64_t since, swaps;
 	uint32_t ready;    /* as holders know it */
@@ -134,6 +143,8 @@ void broker_log(const struct san_broker *broker, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 bool broker_watch(struct san_broker *broker, struct watch *watch, int fd,
 		  void (*ready)(struct watch *watch), void *owner);
+/* @param events of epoll, EPOLLHUP and EPOLLERR in any case */
+void broker_watch_for(struct san_broker *broker, struct watch *watch, uint32_t events);
 /* @param close the descriptor is ours */
 void broker_unwatch(struct san_broker *broker, struct watch *watch, bool close_it);
 
@@ -180,12 +191,20 @@ void session_lost(struct session *session, struct program *program);
 /* What programs say of it. */
 void session_ask(struct session *session, struct program *program, uint32_t name);
 void session_done(struct session *session, const struct program *program);
-void session_gave(struct session *session, const struct program *program, uint32_t token);
+void session_gave(struct session *session, const struct program *program, uint32_t token,
+		  bool rest);
 void session_took(struct session *session, const struct program *program, int error);
 /* A program would wait, or goes: the broker is to have control. */
 void session_call_in(struct session *session, const struct program *program);
-/* The last descriptor has been closed. */
+/* The last descriptor has been closed; or something was written past the switch. */
 void session_released(struct watch *watch);
+/* A program will use the kernel's socket from now on, and so will all. */
+void session_relay(struct session *session, struct program *program);
+
+/* ---- relay.c ---- */
+
+/* Carry bytes, as far as both sides take them. It is RELAY_ON, and the broker has control. */
+void relay_run(struct session *session);
 
 /* ---- connect.c ---- */
 

@@ -50,6 +50,7 @@ program_answer(struct program *program, uint32_t question, const struct session 
 		return;
 	}
 	message.session = session->number;
+	message.relayed = session->relay == RELAY_ON;
 	message.local = session->local;
 	message.peer = session->peer;
 	message.config = session->segment.config;
@@ -104,13 +105,16 @@ hear_of_session(struct program *program, const struct san_control *m)
 		session_done(session, program);
 		break;
 	case SAN_CONTROL_GAVE:
-		session_gave(session, program, m->token);
+		session_gave(session, program, m->token, m->token == 0 && m->process != 0);
 		break;
 	case SAN_CONTROL_TOOK:
 		session_took(session, program, m->error);
 		break;
 	case SAN_CONTROL_IDLE:
 		session_call_in(session, program);
+		break;
+	case SAN_CONTROL_RELAY:
+		session_relay(session, program);
 		break;
 	case SAN_CONTROL_CLOSE:
 		session_leave(session, program, m->process != 0);
@@ -124,6 +128,7 @@ hear_of_session(struct program *program, const struct san_control *m)
 	case SAN_CONTROL_TURN:
 	case SAN_CONTROL_WANTED:
 	case SAN_CONTROL_TAKE:
+	case SAN_CONTROL_RELAYED:
 	case SAN_CONTROL_READY:
 	case SAN_CONTROL_OVER:
 	case SAN_CONTROL_COUNT:

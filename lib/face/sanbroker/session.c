@@ -232,7 +232,15 @@ refuse(struct session *session, WSAPROTOCOL_INFOW *info)
 
 	if (s != INVALID_SOCKET)
 		call->lpWSPCloseSocket(s, &ignored);
-	session_end(session, ECONNRESET);
+}
+
+/* The connection is over. Returns: false: there is nothing left of it, or it failed */
+static bool
+take_rest(struct session *session, const struct plx_san_stream *stream)
+{
+	session->rest = san_companion_take_rest(&session->companion, &session->broker->call, stream,
+						&session->segment.rings);
+	return session->rest;
 }
 
 static void
@@ -245,11 +253,16 @@ take(struct session *session)
 		.dwProviderReserved = session->token,
 	};
 	struct plx_san_stream stream = session->segment.shared->stream; /* copied, then judged */
+	bool same = memcmp(&stream.config, &session->segment.config, sizeof(stream.config)) == 0;
+	bool taken = same && !session->rest &&
+		     san_companion_take(&session->companion, &session->broker->call, &info, &stream,
+					&session->segment.rings, session->messages) == 0;
 
-	if (memcmp(&stream.config, &session->segment.config, sizeof(stream.config)) != 0 ||
-	    san_companion_take(&session->companion, &session->broker->call, &info, &stream,
-			       &session->segment.rings, session->messages) != 0) {
+	if (!taken && !session->rest)
 		refuse(session, &info);
+	/* The peer may have closed meanwhile. */
+	if (!taken && !(same && take_rest(session, &stream))) {
+		session_end(session, ECONNRESET);
 		return;
 	}
 	session->s = session->companion.s;
@@ -262,7 +275,7 @@ static void
 gave(struct session *session)
 {
 	session->segment.shared->stream = session->companion.stream;
-	session->token = session->companion.info.dwProviderReserved;
+	session->token = session->rest ? 0 : session->companion.info.dwProviderReserved;
 	let_go(session);
 	(void)plx_san_gave(&session->arbiter, BROKER_PROCESS);
 }
@@ -317,26 +330,67 @@ session_on_time(struct session *session, uint64_t now)
 		session_run(session);
 }
 
+/* Until the broker has control nothing is carried, and the anchor is not looked at. */
+static void
+want_relay(struct session *session)
+{
+	session->relay = RELAY_WANTED;
+	broker_watch_for(session->broker, &session->anchor, 0);
+	(void)plx_san_ask(&session->arbiter, BROKER_PROCESS);
+	tell(session);
+	session_run(session);
+}
+
+void
+session_relay(struct session *session, struct program *program)
+{
+	if (session->state != SESSION_UP)
+		return;
+	if (session->relay == RELAY_NOT)
+		want_relay(session);
+	else if (session->relay == RELAY_ON)
+		program_tell(program, session, SAN_CONTROL_RELAYED, 0, 0, 0);
+}
+
+/* All programs that want control have had it. */
+static void
+begin_relay(struct session *session)
+{
+	if (session->relay != RELAY_WANTED || session->state != SESSION_UP || !session->controls ||
+	    session->arbiter.count > 0)
+		return;
+	session->relay = RELAY_ON;
+	tell_all(session, SAN_CONTROL_RELAYED, 0);
+}
+
 void
 session_released(struct watch *watch)
 {
 	struct session *session = watch->owner;
-	char bytes[512];
-	ssize_t n = recv(watch->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+	char byte;
+	ssize_t n;
 
+	if (session->relay == RELAY_ON)
+		session_run(session);
+	if (session->relay != RELAY_NOT)
+		return;
+	n = recv(watch->fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n > 0) {
-		/* It has not gone through the switch, which alone knows what comes before it. */
 		broker_log(session->broker,
-			   "session %llu: a program has written to its socket without pollux-run; "
-			   "the connection ends",
+			   "session %llu: a program uses its socket without pollux-run; bytes are "
+			   "copied from now on",
 			   (unsigned long long)session->number);
-		session_end(session, ECONNRESET);
+		want_relay(session);
 		return;
 	}
 	broker_unwatch(session->broker, watch, true);
 	session->released = true;
+	if (session->rest) {
+		session_end(session, 0);
+		return;
+	}
 	if (session->state == SESSION_HELLO) {
 		session_end(session, ECONNRESET);
 		return;
@@ -375,6 +429,23 @@ error_of(const struct session *session)
 	return stream->end == PLX_SAN_END_TIMEOUT ? ETIMEDOUT : ECONNRESET;
 }
 
+/* The other end has closed, after both have shut: what has arrived is to be read. */
+static bool
+has_rest(const struct session *session)
+{
+	return san_companion_has_ended_well(&session->companion) && !session->released &&
+	       plx_san_readable(&session->companion.stream) > 0;
+}
+
+static void
+keep_rest(struct session *session)
+{
+	sleep_no_more(session);
+	san_companion_close(&session->companion);
+	session->s = INVALID_SOCKET;
+	session->rest = true;
+}
+
 static void
 advance(struct session *session)
 {
@@ -399,12 +470,17 @@ session_run(struct session *session)
 	san_companion_run(&session->companion, broker_now());
 	if (!session->companion.given && arm(session))
 		san_companion_run(&session->companion, broker_now());
-	if (is_over(session)) {
+	if (is_over(session) && !has_rest(session)) {
 		session_end(session, error_of(session));
 		return;
 	}
+	if (is_over(session) && !session->rest)
+		keep_rest(session);
 	publish(session);
 	advance(session);
+	begin_relay(session);
+	if (session->relay == RELAY_ON && session->controls)
+		relay_run(session);
 	/* What it has begun to send goes out now. */
 	if (session->controls && !session->companion.given)
 		san_companion_run(&session->companion, broker_now());
@@ -433,6 +509,8 @@ tell_broker(struct session *session, enum plx_san_tell what)
 {
 	if (what == PLX_SAN_TELL_TURN)
 		(void)plx_san_done(&session->arbiter, BROKER_PROCESS);
+	else if (what == PLX_SAN_TELL_WANTED && session->rest)
+		gave(session);
 	else if (what == PLX_SAN_TELL_WANTED)
 		san_companion_pass(&session->companion, name_of_next(session));
 	else if (what == PLX_SAN_TELL_TAKE)
@@ -477,6 +555,8 @@ session_ask(struct session *session, struct program *program, uint32_t name)
 {
 	struct holder *holder = session_holder(session, program);
 
+	if (session->relay != RELAY_NOT)
+		return; /* it hears, or has heard, that the kernel's socket is used */
 	if (holder != NULL)
 		holder->name = name;
 	if (!plx_san_ask(&session->arbiter, program->process)) {
@@ -497,7 +577,7 @@ session_done(struct session *session, const struct program *program)
 }
 
 void
-session_gave(struct session *session, const struct program *program, uint32_t token)
+session_gave(struct session *session, const struct program *program, uint32_t token, bool rest)
 {
 	struct holder *holder = session_holder(session, program);
 
@@ -506,7 +586,8 @@ session_gave(struct session *session, const struct program *program, uint32_t to
 	if (holder != NULL && holder->leaves)
 		drop_holder(session, holder);
 	session->token = token;
-	if (token == 0)
+	session->rest |= rest;
+	if (token == 0 && !rest)
 		session_end(session, ECONNRESET);
 	tell(session);
 	session_run(session);

@@ -24,6 +24,35 @@ struct client client = {
 
 /* Written with client.lock held; that there is one is seen without. */
 static _Atomic(struct session *) file[SAN_FILES_MAX];
+static atomic_bool hidden[SAN_FILES_MAX];  /* the switch's own, by which it hears and speaks */
+static atomic_bool relayed[SAN_FILES_MAX]; /* ... and that the kernel's socket is used */
+
+/* ---- descriptors of its own ---- */
+
+static int
+hide(int fd)
+{
+	if (fd >= 0 && fd < SAN_FILES_MAX)
+		atomic_store(&hidden[fd], true);
+	return fd;
+}
+
+static void
+close_hidden(int fd)
+{
+	if (fd < 0)
+		return;
+	if (fd < SAN_FILES_MAX)
+		atomic_store(&hidden[fd], false);
+	close(fd);
+}
+
+bool
+san_client_hides(int fd)
+{
+	return fd >= 0 && fd < SAN_FILES_MAX &&
+	       atomic_load_explicit(&hidden[fd], memory_order_relaxed);
+}
 
 /* ---- the switch's upcalls: nothing waits for them ---- */
 
@@ -100,13 +129,14 @@ make_session(const struct san_control *answer, int fd)
 		free(session);
 		return NULL;
 	}
-	session->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
+	session->kick = hide(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE));
 	if (session->kick < 0) {
 		san_segment_free(&session->segment);
 		free(session);
 		return NULL;
 	}
 	session->number = answer->session;
+	session->relayed = answer->relayed != 0;
 	session->local = answer->local;
 	session->peer = answer->peer;
 	memcpy(session->adapter, answer->adapter, sizeof(session->adapter));
@@ -121,7 +151,7 @@ free_session(struct session *session)
 {
 	san_segment_free(&session->segment);
 	plx_mem_free(session->messages);
-	close(session->kick);
+	close_hidden(session->kick);
 	pthread_mutex_destroy(&session->lock);
 	free(session);
 }
@@ -211,6 +241,8 @@ put_into(struct inbox *inbox, const struct san_control *m)
 	} else if (m->kind == SAN_CONTROL_TAKE) {
 		inbox->take = true;
 		inbox->token = m->token;
+	} else if (m->kind == SAN_CONTROL_RELAYED) {
+		inbox->relayed = true;
 	} else if (m->kind == SAN_CONTROL_OVER) {
 		inbox->over = true;
 		inbox->error = m->error;
@@ -358,6 +390,7 @@ enter(int fd, struct session *session)
 
 	pthread_mutex_lock(&client.lock);
 	before = atomic_exchange(&file[fd], session);
+	atomic_store(&relayed[fd], session != NULL && session->relayed);
 	pthread_mutex_unlock(&client.lock);
 	if (before != NULL)
 		client_put(before);
@@ -427,7 +460,8 @@ san_client_adopt(int fd)
 {
 	struct san_control question = {.kind = SAN_CONTROL_FIND};
 
-	return san_client_has(fd) ? SAN_IS_RDMA : ask_for(&question, fd, ENOENT);
+	return san_client_has(fd) || san_client_is_relayed(fd) ? SAN_IS_RDMA
+							       : ask_for(&question, fd, ENOENT);
 }
 
 /* ---- descriptors ---- */
@@ -436,7 +470,38 @@ bool
 san_client_has(int fd)
 {
 	return fd >= 0 && fd < SAN_FILES_MAX &&
-	       atomic_load_explicit(&file[fd], memory_order_relaxed) != NULL;
+	       atomic_load_explicit(&file[fd], memory_order_relaxed) != NULL &&
+	       !atomic_load_explicit(&relayed[fd], memory_order_relaxed);
+}
+
+bool
+san_client_is_relayed(int fd)
+{
+	return fd >= 0 && fd < SAN_FILES_MAX &&
+	       atomic_load_explicit(&relayed[fd], memory_order_relaxed);
+}
+
+void
+client_relayed(const struct session *session)
+{
+	pthread_mutex_lock(&client.lock);
+	for (int fd = 0; fd < SAN_FILES_MAX; fd++)
+		if (atomic_load_explicit(&file[fd], memory_order_relaxed) == session)
+			atomic_store(&relayed[fd], true);
+	pthread_mutex_unlock(&client.lock);
+}
+
+void
+san_client_relay(int fd)
+{
+	struct session *session = client_session(fd);
+
+	if (session == NULL)
+		return;
+	pthread_mutex_lock(&session->lock);
+	control_relay(session);
+	pthread_mutex_unlock(&session->lock);
+	client_put(session);
 }
 
 /* What the kernel's socket says of a close is asked for while there is one. */
@@ -449,7 +514,8 @@ san_client_close(int fd)
 
 	if (session == NULL)
 		return;
-	(void)getsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, &bytes);
+	if (!san_client_is_relayed(fd))
+		(void)getsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, &bytes);
 	pthread_mutex_lock(&client.lock);
 	session->aborts = linger.l_onoff != 0 && linger.l_linger == 0;
 	pthread_mutex_unlock(&client.lock);
@@ -500,12 +566,12 @@ start_anew(void)
 	pthread_mutex_init(&client.lock, NULL);
 	pthread_mutex_init(&client.asking, NULL);
 	plx_list_init(&client.sessions);
-	for (int fd = 0; fd < SAN_FILES_MAX; fd++)
+	for (int fd = 0; fd < SAN_FILES_MAX; fd++) {
 		atomic_store_explicit(&file[fd], NULL, memory_order_relaxed);
-	if (client.control >= 0)
-		close(client.control);
-	if (client.kick >= 0)
-		close(client.kick);
+		atomic_store_explicit(&relayed[fd], false, memory_order_relaxed);
+	}
+	close_hidden(client.control);
+	close_hidden(client.kick);
 	client.control = client.kick = -1;
 	client.runs = client.gone = false;
 	plx_sanqp_forget();
@@ -531,10 +597,10 @@ san_client_start(const char *path)
 	if (client.runs)
 		start_anew();
 	owner = getpid();
-	client.control = connect_to_broker(path);
+	client.control = hide(connect_to_broker(path));
 	if (client.control < 0)
 		return -1;
-	client.kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	client.kick = hide(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	plx_sanqp_without_file();
 	client.runs = client.kick >= 0 &&
 		      WSPStartupEx(MAKEWORD(2, 2), &data, &tcp, &upcalls, &client.call) == 0;
@@ -542,9 +608,8 @@ san_client_start(const char *path)
 		use_adapter(&client.known[i]);
 	if (client.runs)
 		return 0;
-	close(client.control);
-	if (client.kick >= 0)
-		close(client.kick);
+	close_hidden(client.control);
+	close_hidden(client.kick);
 	client.control = client.kick = -1;
 	errno = ENETDOWN;
 	return -1;
@@ -573,11 +638,11 @@ san_client_stop(void)
 	if (!client.runs)
 		return;
 	for (int fd = 0; fd < SAN_FILES_MAX; fd++)
-		if (san_client_has(fd))
+		if (san_client_has(fd) || san_client_is_relayed(fd))
 			enter(fd, NULL);
 	client.runs = false;
-	close(client.control);
-	close(client.kick);
+	close_hidden(client.control);
+	close_hidden(client.kick);
 	client.control = client.kick = -1;
 	client.call.lpWSPCleanup(&ignored);
 }

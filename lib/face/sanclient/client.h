@@ -19,7 +19,7 @@
 
 /* What the broker has said of a session, and nobody has acted upon. */
 struct inbox {
-	bool wanted, take, turn, over;
+	bool wanted, take, turn, over, relayed;
 	uint32_t name, token; /* of WANTED, TAKE */
 	int error;            /* of OVER */
 };
@@ -44,9 +44,12 @@ struct session {
 	bool controls;
 	bool asked, turn; /* for control; it is ours */
 	bool wanted;      /* control is to be given to `name` */
+	bool giving;      /* a thread is at it */
+	uint64_t gives;   /* how often it was */
 	uint32_t name;
 	struct san_companion companion;
-	void *messages; /* NULL: none yet */
+	void *messages;      /* NULL: none yet */
+	atomic_bool relayed; /* the kernel's socket is used from now on */
 	bool over;
 	int error;       /* of OVER */
 	uint32_t parked; /* calls of this process that wait for bytes or room */
@@ -91,6 +94,8 @@ void client_tell(const struct session *session, enum san_control_kind kind, uint
 /* Of a descriptor; to be put back. NULL: it is none of the switch's */
 struct session *client_session(int fd);
 void client_put(struct session *session);
+/* Its descriptors are the kernel's from now on. */
+void client_relayed(const struct session *session);
 
 /* ---- control.c ---- */
 
@@ -99,7 +104,8 @@ void control_attend(struct session *session);
 /**
  * Have control, for one request.
  * @param waits_ms at most; -1: as long as it takes
- * Returns: 0; EAGAIN; ESHUTDOWN: the connection is over, and nothing of it is here
+ * Returns: 0; EAGAIN; ESHUTDOWN: the connection is over, and nothing of it is here; EREMOTE: the
+ * kernel's socket is used
  */
 int control_acquire(struct session *session, int waits_ms);
 /* The request is carried out, or waits: others have their turn. */
@@ -108,6 +114,8 @@ void control_release(struct session *session);
 void control_leave(struct session *session);
 /* Others will have it. */
 void control_share(struct session *session);
+/* The kernel's socket is to be used; wait until that is so, or the connection is over. */
+void control_relay(struct session *session);
 /* Nobody here has a descriptor any more. */
 void control_close(struct session *session);
 /* Do what can be done. */

@@ -14,7 +14,8 @@
 enum {
 	SPIN_NS = 20000,    /* before it sleeps: a round trip or two */
 	FLUSH_NS = 1000000, /* longest wait for credits at the end of a call */
-	CLOSE_MS = 5000,    /* longest wait for a turn that was asked for before a close */
+	LOOK_MS = 250, /* longest sleep: another thread may have taken what was to wake this one */
+	CLOSE_MS = 5000, /* longest wait for a turn that was asked for before a close */
 };
 
 static uint64_t
@@ -85,7 +86,7 @@ control_sleep(struct session *session, int ms)
 			fds[n++] = (struct pollfd){of[i], POLLIN, 0};
 	__atomic_add_fetch(&session->sleepers, 1, __ATOMIC_SEQ_CST);
 	pthread_mutex_unlock(&session->lock);
-	(void)poll(fds, (nfds_t)n, ms);
+	(void)poll(fds, (nfds_t)n, ms < 0 || ms > LOOK_MS ? LOOK_MS : ms);
 	(void)eventfd_read(session->kick, &ignored);
 	client_hear();
 	pthread_mutex_lock(&session->lock);
@@ -93,6 +94,14 @@ control_sleep(struct session *session, int ms)
 }
 
 /* ---- taking and giving ---- */
+
+static int
+take_rest(struct session *session, const struct plx_san_stream *stream)
+{
+	session->controls = san_companion_take_rest(&session->companion, &client.call, stream,
+						    &session->segment.rings);
+	return session->controls ? 0 : ECONNRESET;
+}
 
 /* Its memory for messages is made with the first time. */
 static int
@@ -106,15 +115,19 @@ take(struct session *session, uint32_t token)
 	};
 	struct plx_san_stream stream = session->segment.shared->stream; /* copied, then judged */
 
+	if (memcmp(&stream.config, &session->segment.config, sizeof(stream.config)) != 0)
+		return ECONNRESET;
+	if (token == 0)
+		return take_rest(session, &stream);
 	if (session->messages == NULL)
 		session->messages =
 			plx_mem_alloc(san_companion_bytes(&session->segment.config), -1, NULL);
 	if (session->messages == NULL)
 		return ENOMEM;
-	if (memcmp(&stream.config, &session->segment.config, sizeof(stream.config)) != 0 ||
-	    san_companion_take(&session->companion, &client.call, &info, &stream,
+	/* The peer may have closed meanwhile. */
+	if (san_companion_take(&session->companion, &client.call, &info, &stream,
 			       &session->segment.rings, session->messages) != 0)
-		return ECONNRESET;
+		return take_rest(session, &stream);
 	session->controls = true;
 	return 0;
 }
@@ -124,21 +137,29 @@ give(struct session *session)
 {
 	struct san_companion *companion = &session->companion;
 	uint32_t token = 0;
+	bool rest;
 
+	if (session->giving) { /* another thread does */
+		control_sleep(session, 100);
+		return;
+	}
+	session->giving = true;
 	san_companion_pass(companion, session->name);
 	control_run(session);
 	while (!companion->given && companion->stream.end == PLX_SAN_END_NOT) {
 		control_sleep(session, 100);
 		control_run(session);
 	}
-	if (companion->given) {
+	rest = !companion->given && san_companion_has_ended_well(companion);
+	if (companion->given || rest) {
 		(void)san_segment_publish(&session->segment, &session->companion.stream);
 		session->segment.shared->stream = companion->stream;
-		token = companion->info.dwProviderReserved;
+		token = rest ? 0 : companion->info.dwProviderReserved;
 	}
 	san_companion_close(companion);
-	session->controls = session->wanted = false;
-	client_tell(session, SAN_CONTROL_GAVE, 0, token, 0);
+	session->controls = session->wanted = session->giving = false;
+	session->gives++;
+	client_tell(session, SAN_CONTROL_GAVE, rest, token, 0);
 }
 
 void
@@ -158,9 +179,17 @@ control_attend(struct session *session)
 	if (inbox.take)
 		client_tell(session, SAN_CONTROL_TOOK, 0, 0, take(session, inbox.token));
 	session->turn |= inbox.turn;
+	if (inbox.turn || inbox.over)
+		control_kick(session); /* it may be another thread's matter */
 	if (inbox.wanted) {
 		session->wanted = session->controls;
 		session->name = inbox.name;
+	}
+	if (inbox.relayed && !session->relayed) {
+		session->relayed = true;
+		session->asked = session->turn = false;
+		client_relayed(session);
+		control_kick(session);
 	}
 	if (inbox.over && !session->over) {
 		session->over = true;
@@ -183,6 +212,8 @@ control_acquire(struct session *session, int waits_ms)
 
 	for (;;) {
 		control_attend(session);
+		if (session->relayed)
+			return EREMOTE;
 		if (session->controls && (session->over || is_free(session)))
 			return 0;
 		if (session->over)
@@ -215,15 +246,19 @@ control_release(struct session *session)
 	control_kick(session);
 }
 
+/* Another thread may give control away meanwhile, and even have it again. */
 static void
 await_wanted(struct session *session)
 {
-	while (session->controls && !session->wanted && !session->over) {
-		control_sleep(session, 100);
+	uint64_t gives = session->gives;
+
+	while (session->controls && !session->over && session->gives == gives) {
+		if (session->wanted)
+			give(session);
+		else
+			control_sleep(session, 100);
 		control_attend(session);
 	}
-	if (session->controls && session->wanted && !session->over)
-		give(session);
 }
 
 static void
@@ -271,8 +306,25 @@ control_share(struct session *session)
 }
 
 void
+control_relay(struct session *session)
+{
+	if (!session->relayed && !session->over)
+		client_tell(session, SAN_CONTROL_RELAY, 0, 0, 0);
+	while (!session->relayed && !session->over) {
+		control_sleep(session, 100);
+		control_attend(session);
+		if (session->controls && session->wanted && !session->over)
+			give(session);
+	}
+}
+
+/* Of one that is relayed nothing is said: its process may be allowed no more than to write to it.
+ */
+void
 control_close(struct session *session)
 {
+	if (session->relayed)
+		return;
 	if (session->asked && !session->turn && !session->over)
 		(void)control_acquire(session, CLOSE_MS);
 	control_release(session);

@@ -26,6 +26,10 @@ enum {
  */
 int san_client_start(const char *path);
 
+/** Is it a descriptor of the switch itself, which the program has not opened? Those by which it
+ * hears and speaks to the broker. */
+bool san_client_hides(int fd);
+
 /** In the child of a fork(): all is the parent's; san_client_start() begins anew. */
 void san_client_forget(void);
 
@@ -56,11 +60,27 @@ enum san_verdict san_client_adopt(int fd);
 /** Is it known as one? */
 bool san_client_has(int fd);
 
-/** As send() and recv(). @param flags MSG_DONTWAIT, MSG_PEEK, MSG_OOB, MSG_WAITALL, MSG_NOSIGNAL;
- * a socket with O_NONBLOCK does not wait */
+/**
+ * Use the kernel's socket from now on, in all processes: for who will pass by the switch, as a
+ * program that is not instrumented or may make few system calls. The broker carries the bytes. Wait
+ * until that is so.
+ */
+void san_client_relay(int fd);
+
+/** Is the kernel's socket of a connection over RDMA used? Its names are the switch's nevertheless.
+ */
+bool san_client_is_relayed(int fd);
+
+enum {
+	SAN_RELAYED = -2, /* of a call: nothing has been done, the kernel's is to do it */
+};
+
+/** As send() and recv(), or SAN_RELAYED. @param flags MSG_DONTWAIT, MSG_PEEK, MSG_OOB, MSG_WAITALL,
+ * MSG_NOSIGNAL; a socket with O_NONBLOCK does not wait */
 ssize_t san_client_send(int fd, const void *bytes, size_t n, int flags);
 ssize_t san_client_recv(int fd, void *bytes, size_t n, int flags);
 
+/** As shutdown(), or SAN_RELAYED. */
 int san_client_shutdown(int fd, int how);
 
 enum {

@@ -51,7 +51,8 @@ error_of(const struct session *session)
 {
 	if (session->over && session->error != 0)
 		return session->error;
-	if (session->controls && session->companion.stream.end != PLX_SAN_END_NOT)
+	if (session->controls && session->companion.stream.end != PLX_SAN_END_NOT &&
+	    !san_companion_has_ended_well(&session->companion))
 		return session->companion.stream.end == PLX_SAN_END_TIMEOUT ? ETIMEDOUT
 									    : ECONNRESET;
 	return 0;
@@ -119,7 +120,7 @@ park(struct session *session, uint32_t what, int fd, int option, uint64_t *end)
 		control_attend(session);
 		if (session->controls && session->wanted && !session->over)
 			control_release(session);
-	} while (!session->controls && !session->over && ms_until(*end) != 0 &&
+	} while (!session->controls && !session->over && !session->relayed && ms_until(*end) != 0 &&
 		 !(atomic_load(&session->segment.shared->ready) & (what | SAN_READY_END)));
 	session->parked--;
 	atomic_fetch_sub(parked, 1);
@@ -206,7 +207,7 @@ san_client_recv(int fd, void *bytes, size_t n, int flags)
 	control_leave(session);
 	pthread_mutex_unlock(&session->lock);
 	client_put(session);
-	return got >= 0 ? got : fail((int)-got);
+	return got >= 0 ? got : got == -EREMOTE ? SAN_RELAYED : fail((int)-got);
 }
 
 /* ---- writing ---- */
@@ -277,7 +278,7 @@ san_client_send(int fd, const void *bytes, size_t n, int flags)
 	client_put(session);
 	if (put == -EPIPE && !(flags & MSG_NOSIGNAL))
 		raise(SIGPIPE);
-	return put >= 0 ? put : fail((int)-put);
+	return put >= 0 ? put : put == -EREMOTE ? SAN_RELAYED : fail((int)-put);
 }
 
 /* ---- readiness ---- */
@@ -293,6 +294,13 @@ san_client_ready(int fd, struct san_client_ready *out)
 		return false;
 	pthread_mutex_lock(&session->lock);
 	control_attend(session);
+	if (session->relayed) {
+		if (!san_client_is_relayed(fd)) /* it was duplicated at that moment */
+			client_relayed(session);
+		pthread_mutex_unlock(&session->lock);
+		client_put(session);
+		return false;
+	}
 	control_run(session);
 	if (session->wanted)
 		control_release(session);
@@ -393,12 +401,15 @@ san_client_shutdown(int fd, int how)
 			control_run(session);
 		}
 	}
-	session->reads_shut |= how != SHUT_WR;
+	control_attend(session);
+	session->reads_shut |= how != SHUT_WR && !session->relayed;
 	control_kick(session);
 	control_leave(session);
+	if (session->relayed)
+		error = EREMOTE;
 	pthread_mutex_unlock(&session->lock);
 	client_put(session);
-	return error == 0 ? 0 : fail(ENOTCONN);
+	return error == 0 ? 0 : error == EREMOTE ? SAN_RELAYED : fail(ENOTCONN);
 }
 
 /* A socket of both families has IPv4 addresses mapped. */

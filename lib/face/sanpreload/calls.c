@@ -84,7 +84,7 @@ accept4(int fd, struct sockaddr *address, socklen_t *bytes, int flags)
 	if (new < 0)
 		return new;
 	preload_forget(new);
-	if (address != NULL && preload_has(new)) {
+	if (address != NULL && preload_has_name(new)) {
 		preload_enter();
 		(void)san_client_name(new, true, address, bytes);
 		preload_leave();
@@ -113,15 +113,15 @@ name_of(int fd, bool peers, struct sockaddr *address, socklen_t *bytes)
 PRELOAD_CALL int
 getsockname(int fd, struct sockaddr *address, socklen_t *bytes)
 {
-	return preload_has(fd) ? name_of(fd, false, address, bytes)
-			       : REAL(getsockname)(fd, address, bytes);
+	return preload_has_name(fd) ? name_of(fd, false, address, bytes)
+				    : REAL(getsockname)(fd, address, bytes);
 }
 
 PRELOAD_CALL int
 getpeername(int fd, struct sockaddr *address, socklen_t *bytes)
 {
-	return preload_has(fd) ? name_of(fd, true, address, bytes)
-			       : REAL(getpeername)(fd, address, bytes);
+	return preload_has_name(fd) ? name_of(fd, true, address, bytes)
+				    : REAL(getpeername)(fd, address, bytes);
 }
 
 PRELOAD_CALL int
@@ -134,7 +134,7 @@ shutdown(int fd, int how)
 	preload_enter();
 	result = san_client_shutdown(fd, how);
 	preload_leave();
-	return result;
+	return result == SAN_RELAYED ? REAL(shutdown)(fd, how) : result;
 }
 
 /* ---- reading ---- */
@@ -147,7 +147,7 @@ take(int fd, void *bytes, size_t n, int flags)
 	preload_enter();
 	got = san_client_recv(fd, bytes, n, flags);
 	preload_leave();
-	return got;
+	return got == SAN_RELAYED ? REAL(recv)(fd, bytes, n, flags) : got;
 }
 
 PRELOAD_CALL ssize_t
@@ -259,7 +259,7 @@ put(int fd, const void *bytes, size_t n, int flags)
 	preload_enter();
 	done = san_client_send(fd, bytes, n, flags);
 	preload_leave();
-	return done;
+	return done == SAN_RELAYED ? REAL(send)(fd, bytes, n, flags) : done;
 }
 
 PRELOAD_CALL ssize_t

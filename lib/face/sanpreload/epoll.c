@@ -108,6 +108,22 @@ add_entry(struct set *set, int fd, bool ours, const struct epoll_event *event)
 	return true;
 }
 
+/* One that is relayed is the kernel's, which has not heard of it here. */
+static void
+settle(struct set *set, struct entry *entry)
+{
+	struct epoll_event event = entry->event;
+
+	if (!entry->ours || preload_has(entry->fd))
+		return;
+	entry->ours = false;
+	set->ours--;
+	if (entry->reported)
+		event.events =
+			EPOLLONESHOT; /* nothing before it is modified; an error all the same */
+	(void)REAL(epoll_ctl)(set->fd, EPOLL_CTL_ADD, entry->fd, &event);
+}
+
 /* Returns: 0, or an error */
 static int
 change_ours(struct set *set, int operation, int fd, const struct epoll_event *event)
@@ -159,6 +175,10 @@ epoll_ctl(int epfd, int operation, int fd, struct epoll_event *event)
 	} else if (ours) {
 		error = change_ours(set, operation, fd, event);
 	} else {
+		struct entry *entry = find_entry(set, fd);
+
+		if (entry != NULL)
+			settle(set, entry);
 		result = REAL(epoll_ctl)(epfd, operation, fd, event);
 		error = result == 0 ? 0 : errno;
 		if (error == 0)
@@ -264,8 +284,10 @@ look(int epfd, struct epoll_event *out, int most)
 	set = find_set(epfd);
 	for (size_t i = 0; set != NULL && i < set->n && n < most; i++) {
 		struct entry *entry = &set->entry[i];
-		uint32_t bits = entry->ours ? look_at(entry) : 0;
+		uint32_t bits;
 
+		settle(set, entry);
+		bits = entry->ours ? look_at(entry) : 0;
 		if (bits == 0)
 			continue;
 		out[n++] = (struct epoll_event){bits, entry->event.data};

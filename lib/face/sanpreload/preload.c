@@ -4,6 +4,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ struct preload_real preload_real;
 
 static __thread int within __attribute__((tls_model("initial-exec")));
 static char path[PATH_BYTES];
-static const char *broker; /* NULL: nothing goes over RDMA */
+static const char *broker; /* NULL: nothing goes over RDMA; or no more, by this library */
 static bool attached;
 static pid_t owner;
 static atomic_bool kernels[SAN_FILES_MAX]; /* is known not to be the switch's */
@@ -90,6 +91,12 @@ bool
 preload_is_borrowed(void)
 {
 	return owner != getpid();
+}
+
+bool
+preload_hides(int fd)
+{
+	return within == 0 && attached && !preload_is_borrowed() && san_client_hides(fd);
 }
 
 /* Attach, when it is first needed. */
@@ -174,7 +181,7 @@ may_be_one(int fd, bool *settled)
 		memcmp((char *)&local + 4, (char *)&peer + 4, bytes - 4) == 0);
 }
 
-/* What could not be asked is asked again. */
+/* What could not be asked is asked again. One that is relayed is used as the kernel's. */
 static bool
 find_out(int fd)
 {
@@ -188,12 +195,12 @@ find_out(int fd)
 		verdict = san_client_adopt(fd);
 		within--;
 	}
-	if (verdict == SAN_IS_RDMA)
+	if (verdict == SAN_IS_RDMA && san_client_has(fd))
 		preload_epoll_adopt(fd);
-	else if (settled && verdict == SAN_IS_TCP)
+	else if (settled && verdict != SAN_FAILED)
 		preload_is_kernels(fd);
 	errno = error;
-	return verdict == SAN_IS_RDMA;
+	return verdict == SAN_IS_RDMA && san_client_has(fd);
 }
 
 bool
@@ -203,7 +210,63 @@ preload_has(int fd)
 		return false;
 	if (san_client_has(fd))
 		return !preload_is_borrowed();
+	if (san_client_is_relayed(fd))
+		return false;
 	return !atomic_load_explicit(&kernels[fd], memory_order_relaxed) && find_out(fd);
+}
+
+bool
+preload_has_name(int fd)
+{
+	return preload_has(fd) || (!within && broker != NULL && san_client_is_relayed(fd));
+}
+
+void
+preload_relay(int fd)
+{
+	if (!preload_has(fd))
+		return;
+	within++;
+	san_client_relay(fd);
+	within--;
+}
+
+/* One more than the highest descriptor that there may be. */
+static int
+files(void)
+{
+	long most = sysconf(_SC_OPEN_MAX);
+
+	return most > 0 && most < SAN_FILES_MAX ? (int)most : SAN_FILES_MAX;
+}
+
+void
+preload_relay_inherited(void)
+{
+	int error = errno;
+
+	for (int fd = 0; preload_runs() && fd < files(); fd++) {
+		int flags = REAL(fcntl)(fd, F_GETFD);
+
+		if (flags >= 0 && !(flags & FD_CLOEXEC))
+			preload_relay(fd);
+	}
+	errno = error;
+}
+
+/* What is found out of a descriptor from now on the kernel finds out. */
+void
+preload_retire(void)
+{
+	int error = errno;
+
+	if (preload_runs()) {
+		for (int fd = 0; fd < files(); fd++)
+			preload_relay(fd);
+		attached = false;
+		broker = NULL;
+	}
+	errno = error;
 }
 
 void
@@ -220,7 +283,7 @@ preload_forget(int fd)
 		return;
 	atomic_store_explicit(&kernels[fd], false, memory_order_relaxed);
 	preload_epoll_forget(fd);
-	if (!san_client_has(fd))
+	if (!san_client_has(fd) && !san_client_is_relayed(fd))
 		return;
 	within++;
 	san_client_close(fd);

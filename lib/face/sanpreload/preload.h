@@ -13,7 +13,9 @@
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -69,6 +71,10 @@
 	  (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, \
 	   char *const *, char *const *))                                                        \
 	X(pid_t, fork, (void))                                                                   \
+	X(int, prctl, (int, unsigned long, unsigned long, unsigned long, unsigned long))         \
+	X(long, syscall, (long, long, long, long, long, long, long))                             \
+	X(int, setrlimit, (int, const struct rlimit *))                                          \
+	X(FILE *, fdopen, (int, const char *))                                                   \
 	X(int, execve, (const char *, char *const *, char *const *))                             \
 	X(int, execvpe, (const char *, char *const *, char *const *))                            \
 	X(void, _exit, (int))
@@ -92,6 +98,14 @@ bool preload_is_active(void);
 /* Is the descriptor one of the switch's? What this process does not know it finds out. Always false
  * within the switch. */
 bool preload_has(int fd);
+/* Has the switch its names? Those of a relayed one as well. */
+bool preload_has_name(int fd);
+/* The kernel's socket is used for this one from now on, and the broker carries the bytes. */
+void preload_relay(int fd);
+/* ... for all that a program has which this one executes. */
+void preload_relay_inherited(void);
+/* ... for all; this library does nothing any more. */
+void preload_retire(void);
 /* Is this process attached, and not within the switch? */
 bool preload_runs(void);
 /* Within the switch its own calls are the C library's. */
@@ -105,6 +119,14 @@ void preload_is_kernels(int fd);
 void preload_child(void);
 /* The process may be the child of a vfork(), with its parent's memory. */
 bool preload_is_borrowed(void);
+
+/* Has this library opened it? Such a one a program does not close, as it has not opened it. */
+bool preload_hides(int fd);
+
+/* ---- image.c ---- */
+
+/* Will this program have the library? @param file its path, or a name that PATH leads to */
+bool preload_will_have(const char *file, char *const *environment);
 
 /* ---- epoll.c ---- */
 

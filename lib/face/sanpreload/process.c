@@ -6,12 +6,15 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "preload.h"
 
 enum {
 	ARGUMENTS_MAX = 1024, /* of execl() */
+	FILES_LEAST = 32,     /* that the switch works with */
 };
 
 /* ---- descriptors ---- */
@@ -19,6 +22,10 @@ enum {
 PRELOAD_CALL int
 close(int fd)
 {
+	if (preload_hides(fd)) {
+		errno = EBADF;
+		return -1;
+	}
 	preload_forget(fd);
 	return REAL(close)(fd);
 }
@@ -27,11 +34,19 @@ PRELOAD_CALL int
 close_range(unsigned first, unsigned last, int flags)
 {
 	unsigned end = last < SAN_FILES_MAX - 1 ? last : SAN_FILES_MAX - 1;
+	int result = 0;
 
-	if (!(flags & (int)CLOSE_RANGE_CLOEXEC))
-		for (unsigned fd = first; fd <= end; fd++)
-			preload_forget((int)fd);
-	return REAL(close_range)(first, last, flags);
+	if (flags & (int)CLOSE_RANGE_CLOEXEC)
+		return REAL(close_range)(first, last, flags);
+	for (unsigned fd = first; fd <= end; fd++) {
+		preload_forget((int)fd);
+		if (!preload_hides((int)fd))
+			continue;
+		if (fd > first)
+			result = REAL(close_range)(first, fd - 1, flags);
+		first = fd + 1;
+	}
+	return first <= last ? REAL(close_range)(first, last, flags) : result;
 }
 
 PRELOAD_CALL void
@@ -125,6 +140,15 @@ share(void)
 	errno = error;
 }
 
+/* ... another program. One without this library uses the kernel's sockets. */
+static void
+share_with(const char *file, char *const *environment)
+{
+	share();
+	if (preload_runs() && !preload_will_have(file, environment))
+		preload_relay_inherited();
+}
+
 PRELOAD_CALL pid_t
 fork(void)
 {
@@ -149,7 +173,7 @@ PRELOAD_CALL int
 posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
 	    const posix_spawnattr_t *attributes, char *const *arguments, char *const *environment)
 {
-	share();
+	share_with(path, environment);
 	return REAL(posix_spawn)(pid, path, actions, attributes, arguments, environment);
 }
 
@@ -157,14 +181,14 @@ PRELOAD_CALL int
 posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
 	     const posix_spawnattr_t *attributes, char *const *arguments, char *const *environment)
 {
-	share();
+	share_with(file, environment);
 	return REAL(posix_spawnp)(pid, file, actions, attributes, arguments, environment);
 }
 
 PRELOAD_CALL int
 execve(const char *path, char *const *arguments, char *const *environment)
 {
-	share();
+	share_with(path, environment);
 	return REAL(execve)(path, arguments, environment);
 }
 
@@ -177,7 +201,7 @@ execv(const char *path, char *const *arguments)
 PRELOAD_CALL int
 execvpe(const char *file, char *const *arguments, char *const *environment)
 {
-	share();
+	share_with(file, environment);
 	return REAL(execvpe)(file, arguments, environment);
 }
 
@@ -240,6 +264,68 @@ execle(const char *path, const char *first, ...)
 	environment = all ? va_arg(more, char **) : NULL;
 	va_end(more);
 	return all ? execve(path, arguments, environment) : -1;
+}
+
+/* ---- what takes from this process what the switch needs ---- */
+
+/* A filter of system calls permits what it permits: from now on that is no more than reading and
+ * writing to the kernel's sockets. */
+PRELOAD_CALL int
+prctl(int option, ...)
+{
+	unsigned long argument[4];
+	va_list arguments;
+
+	va_start(arguments, option);
+	for (int i = 0; i < 4; i++)
+		argument[i] = va_arg(arguments, unsigned long);
+	va_end(arguments);
+	if (option == PR_SET_SECCOMP)
+		preload_retire();
+	return REAL(prctl)(option, argument[0], argument[1], argument[2], argument[3]);
+}
+
+PRELOAD_CALL long
+syscall(long number, ...)
+{
+	long argument[6];
+	va_list arguments;
+
+	va_start(arguments, number);
+	for (int i = 0; i < 6; i++)
+		argument[i] = va_arg(arguments, long);
+	va_end(arguments);
+	if (number == SYS_seccomp)
+		preload_retire();
+	return REAL(syscall)(number, argument[0], argument[1], argument[2], argument[3],
+			     argument[4], argument[5]);
+}
+
+/* A process that may have few descriptors cannot be sent any. */
+PRELOAD_CALL int
+setrlimit(__rlimit_resource_t resource, const struct rlimit *limit)
+{
+	if (resource == RLIMIT_NOFILE && limit->rlim_cur < FILES_LEAST)
+		preload_retire();
+	return REAL(setrlimit)((int)resource, limit);
+}
+
+/* Here setrlimit() is setrlimit64(); on machines of 64 bits both are one. */
+PRELOAD_CALL int preload_setrlimit_of_others(__rlimit_resource_t resource,
+					     const struct rlimit *limit) __asm__("setrlimit");
+
+int
+preload_setrlimit_of_others(__rlimit_resource_t resource, const struct rlimit *limit)
+{
+	return setrlimit(resource, limit);
+}
+
+/* stdio reads and writes within the C library. */
+PRELOAD_CALL FILE *
+fdopen(int fd, const char *mode)
+{
+	preload_relay(fd);
+	return REAL(fdopen)(fd, mode);
 }
 
 /* Destructors do not run then. */

@@ -40,8 +40,9 @@ preload_ready(int fd, short events, struct san_client_ready *ready)
 	short revents = 0;
 
 	preload_enter();
+	/* One that has become relayed: the kernel says more. */
 	if (!san_client_ready(fd, ready))
-		*ready = (struct san_client_ready){.ended = true};
+		*ready = (struct san_client_ready){.ended = !san_client_is_relayed(fd)};
 	preload_leave();
 	if (ready->in || ready->ended)
 		revents |= POLLIN | POLLRDNORM;
@@ -104,6 +105,7 @@ look_at_ours(struct both *both)
 	int ready = 0;
 
 	for (nfds_t i = 0; i < both->n; i++) {
+		both->ours[i] = both->ours[i] && preload_has(both->fds[i].fd);
 		if (!both->ours[i])
 			continue;
 		both->fds[i].revents = preload_ready(both->fds[i].fd, both->fds[i].events, &of);

@@ -7,11 +7,12 @@
 /* The provider says nothing; it is asked. */
 #define POLLED ((HANDLE)1)
 
+/* The stream ends when what arrived before has been taken. */
 static void
 fail(struct san_companion *companion, int error)
 {
-	companion->error = error;
-	plx_san_finish(&companion->stream, PLX_SAN_END_LOST);
+	if (companion->error == 0)
+		companion->error = error;
 }
 
 /* ---- memory for messages ---- */
@@ -455,6 +456,15 @@ run_rdma(struct san_companion *companion)
 	return false;
 }
 
+/* A peer that closes may have sent messages right before. */
+static void
+take_last_messages(struct san_companion *companion)
+{
+	for (uint32_t i = 0; i < companion->receive_count && take_message(companion); i++)
+		;
+	plx_san_finish(&companion->stream, PLX_SAN_END_LOST);
+}
+
 static bool
 run_steps(struct san_companion *companion, uint64_t now)
 {
@@ -471,12 +481,15 @@ san_companion_run(struct san_companion *companion, uint64_t now)
 	bool moved = true;
 
 	plx_san_on_time(&companion->stream, now);
-	while (moved && !companion->given && companion->stream.end == PLX_SAN_END_NOT) {
+	while (moved && companion->error == 0 && !companion->given &&
+	       companion->stream.end == PLX_SAN_END_NOT) {
 		moved = run_receives(companion);
 		moved |= run_sends(companion);
 		moved |= run_rdma(companion);
 		moved |= run_steps(companion, now);
 	}
+	if (companion->error != 0 && companion->stream.end == PLX_SAN_END_NOT)
+		take_last_messages(companion);
 }
 
 void
@@ -484,7 +497,33 @@ san_companion_close(struct san_companion *companion)
 {
 	int error;
 
-	companion->call->lpWSPCloseSocket(companion->s, &error);
+	if (companion->s != INVALID_SOCKET)
+		companion->call->lpWSPCloseSocket(companion->s, &error);
+	companion->s = INVALID_SOCKET;
+}
+
+static bool
+is_shut(const struct plx_san_stream *stream)
+{
+	return stream->in.fin && stream->out.fin;
+}
+
+bool
+san_companion_has_ended_well(const struct san_companion *companion)
+{
+	return companion->stream.end != PLX_SAN_END_NOT && is_shut(&companion->stream);
+}
+
+bool
+san_companion_take_rest(struct san_companion *companion, const WSPPROC_TABLE *call,
+			const struct plx_san_stream *stream, const struct plx_san_rings *rings)
+{
+	if (!plx_san_is_valid(stream) || !is_shut(stream))
+		return false;
+	*companion = (struct san_companion){
+		.call = call, .s = INVALID_SOCKET, .rings = *rings, .stream = *stream};
+	plx_san_finish(&companion->stream, PLX_SAN_END_CLOSED);
+	return true;
 }
 
 /* ---- from process to process ---- */

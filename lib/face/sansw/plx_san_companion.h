@@ -104,7 +104,19 @@ int san_companion_take(struct san_companion *companion, const WSPPROC_TABLE *cal
 		       WSAPROTOCOL_INFOW *info, const struct plx_san_stream *stream,
 		       const struct plx_san_rings *rings, void *memory);
 
-/** Close the socket of this process. */
+/**
+ * Take over the rest of a connection that is over: bytes that have arrived. There is no socket.
+ * @param stream as another process left it
+ * Returns: false: it is none, or one that has not ended as both ends wished
+ */
+bool san_companion_take_rest(struct san_companion *companion, const WSPPROC_TABLE *call,
+			     const struct plx_san_stream *stream,
+			     const struct plx_san_rings *rings);
+
+/** Has the connection ended as both ends wished: has each said that it sends no more? */
+bool san_companion_has_ended_well(const struct san_companion *companion);
+
+/** Close the socket of this process, if there is one. */
 void san_companion_close(struct san_companion *companion);
 
 #endif

@@ -29,14 +29,17 @@ enum san_control_kind {
 	SAN_CONTROL_DONE,   /* the request whose turn it was is carried out */
 	SAN_CONTROL_TURN,   /* it is the turn of the oldest request that asked */
 	SAN_CONTROL_WANTED, /* give control to `process` */
-	SAN_CONTROL_GAVE,   /* `token` is for `process`; 0: it could not be given */
-	SAN_CONTROL_TAKE,   /* take control: `token` */
-	SAN_CONTROL_TOOK,   /* `error`; 0: it has control */
-	SAN_CONTROL_IDLE,   /* others wait for bytes or room: the broker is to have control */
-	SAN_CONTROL_READY,  /* look again: bytes have come, or there is room */
-	SAN_CONTROL_CLOSE,  /* this program has no descriptor of it any more; `process`: not 0:
-			       if it was the last, the connection is reset */
-	SAN_CONTROL_OVER,   /* the connection has ended: `error` */
+	SAN_CONTROL_GAVE, /* `token` is for `process`; 0: it could not be given, or, if `process` is
+			     not 0, the connection is over and the rest of its bytes is here */
+	SAN_CONTROL_TAKE, /* take control: `token`; 0: of that rest */
+	SAN_CONTROL_TOOK, /* `error`; 0: it has control */
+	SAN_CONTROL_IDLE, /* others wait for bytes or room: the broker is to have control */
+	SAN_CONTROL_RELAY,   /* this program will use the kernel's socket */
+	SAN_CONTROL_RELAYED, /* all do, from now on */
+	SAN_CONTROL_READY,   /* look again: bytes have come, or there is room */
+	SAN_CONTROL_CLOSE,   /* this program has no descriptor of it any more; `process`: not 0:
+				if it was the last, the connection is reset */
+	SAN_CONTROL_OVER,    /* the connection has ended: `error` */
 	SAN_CONTROL_COUNT,
 };
 
@@ -59,7 +62,7 @@ struct san_control {
 	int32_t error;
 	uint32_t process, token;
 	uint32_t backlog;
-	uint32_t resv;
+	uint32_t relayed; /* of the session of an ANSWER: 1: its programs use the kernel's socket */
 	struct san_address local, peer;
 	struct plx_san_config config;
 	uint32_t broker; /* how WSPDuplicateSocket() names it */

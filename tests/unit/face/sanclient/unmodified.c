@@ -95,6 +95,81 @@ an_executed_program_has_the_socket(void **state)
 		  "'"));
 }
 
+/* One thread writes while another one reads, and a program that is executed on the socket sends all
+ * back: more than the rings of both ends take. */
+#define ECHO_BY(port, program)                                                            \
+	runs("exec python3 -c '"                                                          \
+	     "import os, socket, subprocess\n"                                            \
+	     "s = socket.create_server((\"\", " port "))\n"                               \
+	     "while True:\n"                                                              \
+	     "  c = s.accept()[0]\n"                                                      \
+	     "  c.recv(1)\n"                                                              \
+	     "  subprocess.run(" program ", stdin=c, stdout=c)\n"                         \
+	     "  c.close()'",                                                              \
+	     ONCE("python3 -c 'import socket; socket.create_connection((\"" B "\", " port \
+		  ")).send(b\"x\")'",                                                     \
+		  "exec timeout 60 python3 -c '"                                          \
+		  "import socket, threading\n"                                            \
+		  "s = socket.create_connection((\"" B "\", " port "))\n"                 \
+		  "n = b\"\"\n"                                                           \
+		  "def take():\n"                                                         \
+		  "  global n\n"                                                          \
+		  "  while d := s.recv(65536): n += d\n"                                  \
+		  "taker = threading.Thread(target=take)\n"                               \
+		  "taker.start()\n"                                                       \
+		  "s.sendall(b\"x\" + b\"0123456789\" * 300000)\n"                        \
+		  "s.shutdown(socket.SHUT_WR)\n"                                          \
+		  "taker.join()\n"                                                        \
+		  "assert n == b\"0123456789\" * 300000\n"                                \
+		  "'"))
+
+static void
+one_thread_writes_another_reads(void **state)
+{
+	(void)state;
+	ECHO_BY("20307", "[\"cat\"]");
+}
+
+static void
+a_program_without_the_library_has_the_socket(void **state)
+{
+	(void)state;
+	ECHO_BY("20308", "[\"cat\"], env={\"PATH\": \"/usr/bin:/bin\"}");
+}
+
+static void
+a_static_program_has_the_socket(void **state)
+{
+	(void)state;
+	ECHO_BY("20309", "[os.environ[\"ECHO\"]]");
+}
+
+/* The C library reads and writes for a FILE by itself. */
+static void
+stdio_has_the_socket(void **state)
+{
+	(void)state;
+	runs("exec python3 -c '"
+	     "import socketserver\n"
+	     "class Lines(socketserver.StreamRequestHandler):\n"
+	     "  def handle(self):\n"
+	     "    for l in self.rfile: self.wfile.write(l)\n"
+	     "class Server(socketserver.ForkingTCPServer): allow_reuse_address = True\n"
+	     "Server((\"\", 20310), Lines).serve_forever()'",
+	     ONCE("python3 -c 'import socket; socket.create_connection((\"" B "\", 20310))'",
+		  "exec timeout 60 python3 -c '"
+		  "import ctypes, socket\n"
+		  "c = ctypes.CDLL(None)\n"
+		  "c.fdopen.restype = ctypes.c_void_p\n"
+		  "s = socket.create_connection((\"" B "\", 20310))\n"
+		  "f = ctypes.c_void_p(c.fdopen(s.fileno(), b\"r+\"))\n"
+		  "line = ctypes.create_string_buffer(100)\n"
+		  "for i in range(500):\n"
+		  "  assert c.fputs(b\"line %d\\n\" % i, f) >= 0 and c.fflush(f) == 0\n"
+		  "  assert c.fgets(line, 100, f) and line.value == b\"line %d\\n\" % i\n"
+		  "'"));
+}
+
 static void
 curl_fetches_a_file(void **state)
 {
@@ -126,6 +201,61 @@ redis_answers(void **state)
 		  "[ \"$(redis-cli -h " B " -p 20304 get a)\" = hello ] && "
 		  "redis-benchmark -h " B
 		  " -p 20304 -n 2000 -c 20 -q -t set,get,lpush > /dev/null"));
+}
+
+/* A replica has all of 20,000 keys, by a child of the server that writes to its socket, and what is
+ * set later. */
+static void
+redis_replicates(void **state)
+{
+	(void)state;
+	runs("exec redis-server --port 20311 --bind 0.0.0.0 --protected-mode no --save '' "
+	     "--repl-diskless-sync-delay 0 > /dev/null",
+	     ONCE("redis-cli -h " B " -p 20311 ping | grep PONG",
+		  "redis-benchmark -h " B
+		  " -p 20311 -q -n 20000 -r 1000000 -P 16 -t set > /dev/null; "
+		  "n=$(redis-cli -h " B " -p 20311 dbsize); "
+		  "redis-server --port 10311 --save '' --dir $d --replicaof " B
+		  " 20311 > /dev/null & "
+		  "r() { env -u LD_PRELOAD redis-cli -p 10311 $*; }; "
+		  "for i in $(seq 400); do r info replication 2>&1 | grep -q link_status:up && "
+		  "break; "
+		  "sleep 0.05; done; redis-cli -h " B " -p 20311 set last one > /dev/null; "
+		  "for i in $(seq 400); do [ \"$(r get last)\" = one ] && break; sleep 0.05; done; "
+		  "[ \"$(r dbsize)\" = $((n + 1)) ]; good=$?; kill $!; wait $!; exit $good"));
+}
+
+static void
+sockperf_checks_its_data(void **state)
+{
+	(void)state;
+	runs("exec sockperf server --tcp -i 0.0.0.0 -p 20312 > /dev/null 2>&1",
+	     ONCE("sockperf ping-pong --tcp -i " B " -p 20312 -t 1 -m 14",
+		  "timeout 60 sockperf ping-pong --tcp -i " B
+		  " -p 20312 -t 1 -m 1000 --data-integrity > $d/said 2>&1 && "
+		  "grep -q 'dropped messages = 0; # duplicated messages = 0' $d/said || "
+		  "{ cat $d/said; exit 1; }"));
+}
+
+/* Its server separates privileges: who talks to strangers may read and write, and little else. */
+static void
+ssh_runs_a_command_and_copies(void **state)
+{
+	(void)state;
+	runs("mkdir -p /run/sshd; ssh-keygen -q -t ed25519 -N '' -f $d/host; "
+	     "ssh-keygen -q -t ed25519 -N '' -f $d/user; "
+	     "printf 'Port 20313\nHostKey %s/host\nAuthorizedKeysFile %s/user.pub\n"
+	     "StrictModes no\nUsePAM no\nPidFile none\nPermitRootLogin yes\n"
+	     "Subsystem sftp internal-sftp\n' $d $d > $d/conf; "
+	     "exec /usr/sbin/sshd -D -e -f $d/conf 2> $d/log",
+	     "o=\"-F none -i $d/user -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null "
+	     "-o LogLevel=ERROR -o ConnectTimeout=20\"; " ONCE(
+		     "ssh -p 20313 $o root@" B " true",
+		     "[ \"$(timeout 60 ssh -p 20313 $o root@" B " echo hello)\" = hello ] && "
+		     "head -c 20000000 /dev/urandom > $d/one && "
+		     "timeout 60 scp -q -P 20313 $o $d/one root@" B ":$d/two && "
+		     "timeout 60 scp -q -P 20313 $o root@" B ":$d/two $d/three && "
+		     "cmp $d/one $d/three || { cat $d/log; exit 1; }"));
 }
 
 static void
@@ -166,9 +296,16 @@ main(int argc, char **argv)
 		cmocka_unit_test(all_calls_return_what_tcp_returns),
 		cmocka_unit_test(python_with_a_child_for_each),
 		cmocka_unit_test(an_executed_program_has_the_socket),
+		cmocka_unit_test(one_thread_writes_another_reads),
+		cmocka_unit_test(a_program_without_the_library_has_the_socket),
+		cmocka_unit_test(a_static_program_has_the_socket),
+		cmocka_unit_test(stdio_has_the_socket),
 		cmocka_unit_test(curl_fetches_a_file),
 		cmocka_unit_test(iperf3_measures),
 		cmocka_unit_test(redis_answers),
+		cmocka_unit_test(redis_replicates),
+		cmocka_unit_test(sockperf_checks_its_data),
+		cmocka_unit_test(ssh_runs_a_command_and_copies),
 		cmocka_unit_test(nginx_serves_with_workers),
 	};
 

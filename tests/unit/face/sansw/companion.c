@@ -65,6 +65,38 @@ a_peer_that_closes_is_noticed(void **state)
 	stage_end();
 }
 
+/* Its last messages and its close come together. Both had shut, so it is no error, and another
+ * process may read the rest. */
+static void
+what_arrived_before_a_close_is_read(void **state)
+{
+	struct plx_san_stream left;
+
+	(void)state;
+	sides_begin(true);
+	plx_san_shut(&side[0].companion.stream);
+	sides_settle();
+	assert_int_equal(sides_write(1, 3 * PAYLOAD), 3 * PAYLOAD);
+	plx_san_shut(&side[1].companion.stream);
+	do
+		sides_run(1);
+	while (world_run());
+	san_companion_close(&side[1].companion);
+	sides_run(0);
+	assert_true(san_companion_has_ended_well(&side[0].companion));
+	left = side[0].companion.stream;
+	san_companion_close(&side[0].companion);
+	assert_true(san_companion_take_rest(&side[0].companion, side[0].companion.call, &left,
+					    &side[0].rings));
+	sides_run(0);
+	assert_int_equal(sides_read(0), 3 * PAYLOAD);
+	assert_true(plx_san_is_at_end(&side[0].companion.stream));
+	left.out.fin = false;
+	assert_false(san_companion_take_rest(&side[0].companion, side[0].companion.call, &left,
+					     &side[0].rings));
+	stage_end();
+}
+
 /* ---- swaps ---- */
 
 /* S3. What is sent before has completed: of the peer only the answer is seen. */
@@ -194,6 +226,7 @@ main(void)
 		cmocka_unit_test(bytes_go_both_ways),
 		cmocka_unit_test(large_transfers_are_read_or_written),
 		cmocka_unit_test(a_peer_that_closes_is_noticed),
+		cmocka_unit_test(what_arrived_before_a_close_is_read),
 		cmocka_unit_test(a_swap_makes_these_calls),
 		cmocka_unit_test(bytes_survive_swaps),
 		cmocka_unit_test(large_transfers_survive_swaps),

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A session whose programs use the kernel's socket: the broker carries bytes between that, by the
+ * other end of the anchor, and the stream. It begins when a program asks for it, or when one has
+ * written to the socket past the switch, and never ends: bytes in the kernel's buffers cannot be
+ * taken back. Start with relay_run().
+ */
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include "broker.h"
+
+enum {
+	PIECE = 65536, /* [bytes] carried at once */
+	PIECES = 16,   /* ... before others have their turn */
+};
+
+static uint8_t piece[PIECE]; /* a broker is one thread, and one in a process */
+
+/* The kernel takes or has nothing now; or its side has failed, as by a reset. */
+static void
+on_error(struct session *session)
+{
+	if (errno != EAGAIN && errno != EINTR)
+		session_end(session, ECONNRESET);
+}
+
+/* ---- to programs ---- */
+
+/* Returns: whether something was carried */
+static bool
+carry_in(struct session *session)
+{
+	struct plx_san_stream *stream = &session->companion.stream;
+	uint32_t n;
+	uint8_t byte;
+	ssize_t sent;
+
+	if (plx_san_read_urgent(stream, &byte, false))
+		(void)send(session->anchor.fd, &byte, 1, MSG_OOB | MSG_DONTWAIT | MSG_NOSIGNAL);
+	n = plx_san_read(stream, &session->segment.rings, piece, PIECE, true);
+	if (n == 0 && plx_san_is_at_end(stream) && !session->told_end) {
+		session->told_end = true;
+		(void)shutdown(session->anchor.fd, SHUT_WR);
+	}
+	if (n == 0)
+		return false;
+	sent = send(session->anchor.fd, piece, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (sent < 0) {
+		on_error(session);
+		return false;
+	}
+	(void)plx_san_read(stream, &session->segment.rings, piece, (uint32_t)sent, false);
+	return sent > 0;
+}
+
+/* ---- from programs ---- */
+
+static bool
+carry_out(struct session *session)
+{
+	struct plx_san_stream *stream = &session->companion.stream;
+	uint32_t room = plx_san_room(stream);
+	ssize_t got;
+
+	if (room == 0 || stream->out.fin_wanted)
+		return false;
+	got = recv(session->anchor.fd, piece, room < PIECE ? room : PIECE, MSG_DONTWAIT);
+	if (got < 0) {
+		on_error(session);
+		return false;
+	}
+	if (got == 0)
+		plx_san_shut(stream);
+	else
+		(void)plx_san_write(stream, &session->segment.rings, piece, (uint32_t)got);
+	return true;
+}
+
+/* ---- both ---- */
+
+/* What it waits for of the kernel. */
+static void
+wait_for_anchor(struct session *session)
+{
+	const struct plx_san_stream *stream = &session->companion.stream;
+	bool reads = plx_san_room(stream) > 0 && !stream->out.fin_wanted;
+	bool writes = plx_san_readable(stream) > 0;
+
+	broker_watch_for(session->broker, &session->anchor,
+			 (reads ? EPOLLIN : 0) | (writes ? EPOLLOUT : 0));
+}
+
+/* Both ends have shut, and both have all bytes. */
+static bool
+is_complete(const struct session *session)
+{
+	const struct plx_san_stream *stream = &session->companion.stream;
+
+	return plx_san_is_at_end(stream) && stream->out.fin && plx_san_is_drained(stream) &&
+	       stream->out.sends == 0;
+}
+
+void
+relay_run(struct session *session)
+{
+	bool more = true;
+
+	for (int i = 0; i < PIECES && more && session->state == SESSION_UP; i++) {
+		more = carry_in(session);
+		if (session->state == SESSION_UP)
+			more |= carry_out(session);
+		if (session->state == SESSION_UP)
+			san_companion_run(&session->companion, broker_now());
+	}
+	if (session->state != SESSION_UP)
+		return;
+	if (is_complete(session))
+		session_end(session, 0);
+	else
+		wait_for_anchor(session);
+}
