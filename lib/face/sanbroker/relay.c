@@ -118,6 +118,8 @@ relay_run(struct session *session)
 		return;
 	if (is_complete(session))
 		session_end(session, 0);
+	else if (session->told_end && session->companion.stream.out.fin_wanted)
+		broker_unwatch(session->broker, &session->anchor, true); /* it has no more to say */
 	else
 		wait_for_anchor(session);
 }

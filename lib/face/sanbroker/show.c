@@ -192,6 +192,7 @@ show_session(const struct program *asker, struct session *session)
 	}
 	put(one, "controller", controller);
 	put(one, "programs", programs);
+	put(one, "relayed", json_boolean(session->relay == RELAY_ON));
 	put_count(one, "waiting", session->arbiter.count);
 	put_count(one, "swaps", session->swaps);
 	put_stream(one, session);

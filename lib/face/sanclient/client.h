@@ -114,7 +114,7 @@ void control_release(struct session *session);
 void control_leave(struct session *session);
 /* Others will have it. */
 void control_share(struct session *session);
-/* The kernel's socket is to be used; wait until that is so, or the connection is over. */
+/* The kernel's socket is to be used; wait until that is so, the connection is over, or 10 s. */
 void control_relay(struct session *session);
 /* Nobody here has a descriptor any more. */
 void control_close(struct session *session);

@@ -15,7 +15,8 @@ enum {
 	SPIN_NS = 20000,    /* before it sleeps: a round trip or two */
 	FLUSH_NS = 1000000, /* longest wait for credits at the end of a call */
 	LOOK_MS = 250, /* longest sleep: another thread may have taken what was to wake this one */
-	CLOSE_MS = 5000, /* longest wait for a turn that was asked for before a close */
+	RELAY_MS = 10000, /* longest wait for a relay: it begins later all the same */
+	CLOSE_MS = 5000,  /* longest wait for a turn that was asked for before a close */
 };
 
 static uint64_t
@@ -308,9 +309,11 @@ control_share(struct session *session)
 void
 control_relay(struct session *session)
 {
+	uint64_t end = now() + RELAY_MS * PLX_MSEC;
+
 	if (!session->relayed && !session->over)
 		client_tell(session, SAN_CONTROL_RELAY, 0, 0, 0);
-	while (!session->relayed && !session->over) {
+	while (!session->relayed && !session->over && now() < end) {
 		control_sleep(session, 100);
 		control_attend(session);
 		if (session->controls && session->wanted && !session->over)

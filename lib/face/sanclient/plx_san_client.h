@@ -63,7 +63,7 @@ bool san_client_has(int fd);
 /**
  * Use the kernel's socket from now on, in all processes: for who will pass by the switch, as a
  * program that is not instrumented or may make few system calls. The broker carries the bytes. Wait
- * until that is so.
+ * until that is so, 10 s at most.
  */
 void san_client_relay(int fd);
 

@@ -108,19 +108,19 @@ add_entry(struct set *set, int fd, bool ours, const struct epoll_event *event)
 	return true;
 }
 
-/* One that is relayed is the kernel's, which has not heard of it here. */
+/* One that is relayed, or all when this library has retired, is the kernel's, which has not heard
+ * of it here. What was reported once is registered without events: it may be modified. */
 static void
-settle(struct set *set, struct entry *entry)
+settle(struct set *set, struct entry *entry, bool retired)
 {
 	struct epoll_event event = entry->event;
 
-	if (!entry->ours || preload_has(entry->fd))
+	if (!entry->ours || !(retired || san_client_is_relayed(entry->fd)))
 		return;
 	entry->ours = false;
 	set->ours--;
 	if (entry->reported)
-		event.events =
-			EPOLLONESHOT; /* nothing before it is modified; an error all the same */
+		event.events = EPOLLONESHOT;
 	(void)REAL(epoll_ctl)(set->fd, EPOLL_CTL_ADD, entry->fd, &event);
 }
 
@@ -178,7 +178,7 @@ epoll_ctl(int epfd, int operation, int fd, struct epoll_event *event)
 		struct entry *entry = find_entry(set, fd);
 
 		if (entry != NULL)
-			settle(set, entry);
+			settle(set, entry, false);
 		result = REAL(epoll_ctl)(epfd, operation, fd, event);
 		error = result == 0 ? 0 : errno;
 		if (error == 0)
@@ -207,6 +207,16 @@ preload_epoll_adopt(int fd)
 		set->ours++;
 		arm(entry, &(struct epoll_event){entry->event.events, entry->event.data});
 	}
+	pthread_mutex_unlock(&lock);
+}
+
+void
+preload_epoll_settle(void)
+{
+	pthread_mutex_lock(&lock);
+	for (struct set *set = sets; set != NULL; set = set->next)
+		for (size_t i = 0; i < set->n; i++)
+			settle(set, &set->entry[i], true);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -286,7 +296,7 @@ look(int epfd, struct epoll_event *out, int most)
 		struct entry *entry = &set->entry[i];
 		uint32_t bits;
 
-		settle(set, entry);
+		settle(set, entry, false);
 		bits = entry->ours ? look_at(entry) : 0;
 		if (bits == 0)
 			continue;

@@ -243,9 +243,9 @@ files(void)
 void
 preload_relay_inherited(void)
 {
-	int error = errno;
+	int error = errno, n = preload_runs() ? files() : 0;
 
-	for (int fd = 0; preload_runs() && fd < files(); fd++) {
+	for (int fd = 0; fd < n; fd++) {
 		int flags = REAL(fcntl)(fd, F_GETFD);
 
 		if (flags >= 0 && !(flags & FD_CLOEXEC))
@@ -258,13 +258,14 @@ preload_relay_inherited(void)
 void
 preload_retire(void)
 {
-	int error = errno;
+	int error = errno, n = preload_runs() ? files() : 0;
 
-	if (preload_runs()) {
-		for (int fd = 0; fd < files(); fd++)
-			preload_relay(fd);
+	for (int fd = 0; fd < n; fd++)
+		preload_relay(fd);
+	if (n > 0) {
 		attached = false;
 		broker = NULL;
+		preload_epoll_settle();
 	}
 	errno = error;
 }

@@ -133,6 +133,8 @@ bool preload_will_have(const char *file, char *const *environment);
 /* A descriptor has become one of the switch's: the kernel has it registered. */
 void preload_epoll_adopt(int fd);
 void preload_epoll_forget(int fd);
+/* Those that have become the kernel's are registered there. */
+void preload_epoll_settle(void);
 void preload_epoll_child(void);
 
 /* ---- wait.c ---- */

@@ -144,7 +144,8 @@ a_static_program_has_the_socket(void **state)
 	ECHO_BY("20309", "[os.environ[\"ECHO\"]]");
 }
 
-/* The C library reads and writes for a FILE by itself. */
+/* The C library reads and writes for a FILE by itself. What was registered with epoll before stays
+ * so. */
 static void
 stdio_has_the_socket(void **state)
 {
@@ -158,15 +159,22 @@ stdio_has_the_socket(void **state)
 	     "Server((\"\", 20310), Lines).serve_forever()'",
 	     ONCE("python3 -c 'import socket; socket.create_connection((\"" B "\", 20310))'",
 		  "exec timeout 60 python3 -c '"
-		  "import ctypes, socket\n"
+		  "import ctypes, select, socket\n"
 		  "c = ctypes.CDLL(None)\n"
 		  "c.fdopen.restype = ctypes.c_void_p\n"
 		  "s = socket.create_connection((\"" B "\", 20310))\n"
+		  "e = select.epoll()\n"
+		  "e.register(s, select.EPOLLIN)\n"
+		  "assert e.poll(0) == []\n"
 		  "f = ctypes.c_void_p(c.fdopen(s.fileno(), b\"r+\"))\n"
 		  "line = ctypes.create_string_buffer(100)\n"
 		  "for i in range(500):\n"
 		  "  assert c.fputs(b\"line %d\\n\" % i, f) >= 0 and c.fflush(f) == 0\n"
 		  "  assert c.fgets(line, 100, f) and line.value == b\"line %d\\n\" % i\n"
+		  "assert e.poll(0) == []\n"
+		  "s.sendall(b\"x\\n\")\n"
+		  "assert e.poll(20) == [(s.fileno(), select.EPOLLIN)]\n"
+		  "assert s.recv(10) == b\"x\\n\" and s.getpeername()[0] == \"" B "\"\n"
 		  "'"));
 }
 
