@@ -557,6 +557,14 @@ session_ask(struct session *session, struct program *program, uint32_t name)
 
 	if (session->relay != RELAY_NOT)
 		return; /* it hears, or has heard, that the kernel's socket is used */
+	if (name == 0) {
+		broker_log(session->broker,
+			   "session %llu: a program cannot use adapter %s; bytes are copied from "
+			   "now on",
+			   (unsigned long long)session->number, session->adapter);
+		want_relay(session);
+		return;
+	}
 	if (holder != NULL)
 		holder->name = name;
 	if (!plx_san_ask(&session->arbiter, program->process)) {

@@ -25,7 +25,8 @@ enum san_control_kind {
 	SAN_CONTROL_SHOW,    /* what the broker has, as JSON in memory that comes along */
 	SAN_CONTROL_ANSWER,  /* `error`; 0: `session`, and its segment comes along */
 	/* Of a session. */
-	SAN_CONTROL_ASK,    /* a request wants control; `process`: how to name its program */
+	SAN_CONTROL_ASK,    /* a request wants control; `process`: how to name its program; 0: it
+				cannot use the adapter */
 	SAN_CONTROL_DONE,   /* the request whose turn it was is carried out */
 	SAN_CONTROL_TURN,   /* it is the turn of the oldest request that asked */
 	SAN_CONTROL_WANTED, /* give control to `process` */

@@ -173,6 +173,57 @@ who_does_not_read_is_waited_for_in_time(void **state)
 	assert_int_equal(waitpid(server, NULL, 0), server);
 }
 
+/* ---- a user who may not use the adapter ---- */
+
+static ssize_t
+put(int fd, const void *bytes, size_t n)
+{
+	ssize_t done = san_client_send(fd, bytes, n, 0);
+
+	return done == SAN_RELAYED ? send(fd, bytes, n, 0) : done;
+}
+
+static ssize_t
+take(int fd, void *bytes, size_t n)
+{
+	ssize_t got = san_client_recv(fd, bytes, n, 0);
+
+	return got == SAN_RELAYED ? recv(fd, bytes, n, 0) : got;
+}
+
+/* The broker is known already; the host is not. */
+static void
+ask_as_nobody(void *arg)
+{
+	static uint8_t bytes[BYTES], expected[BYTES];
+	ssize_t n;
+	int fd;
+
+	(void)arg;
+	TOWN_MUST(setresuid(65534, 65534, 65534) == 0);
+	fd = town_connect(TOWN_B, PORT);
+	town_fill(bytes, BYTES, 0, 1);
+	for (size_t at = 0; at < BYTES; at += (size_t)n)
+		TOWN_MUST((n = put(fd, bytes + at, BYTES - at)) > 0);
+	TOWN_MUST(san_client_is_relayed(fd));
+	for (size_t at = 0; at < BYTES; at += (size_t)n)
+		TOWN_MUST((n = take(fd, bytes + at, BYTES - at)) > 0);
+	town_fill(expected, BYTES, 0, 2);
+	TOWN_MUST(memcmp(bytes, expected, BYTES) == 0);
+	san_client_close(fd);
+	close(fd);
+}
+
+static void
+a_program_that_may_not_use_the_adapter_is_relayed(void **state)
+{
+	pid_t server = town_start(TOWN_B, serve, NULL);
+
+	(void)state;
+	town_await(town_start(TOWN_A, ask_as_nobody, NULL));
+	town_await(server);
+}
+
 int
 main(void)
 {
@@ -180,6 +231,7 @@ main(void)
 		cmocka_unit_test(bytes_go_both_ways),
 		cmocka_unit_test(flags_and_limits_are_carried_out),
 		cmocka_unit_test(who_does_not_read_is_waited_for_in_time),
+		cmocka_unit_test(a_program_that_may_not_use_the_adapter_is_relayed),
 	};
 
 	return TOWN_RUN(tests);
