@@ -267,6 +267,7 @@ take(struct session *session)
 	}
 	session->s = session->companion.s;
 	session->controls = true;
+	session->ready = 0; /* others had control since: whoever sleeps is told anew */
 	(void)plx_san_took(&session->arbiter, BROKER_PROCESS);
 }
 

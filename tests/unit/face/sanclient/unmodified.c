@@ -282,6 +282,31 @@ nginx_serves_with_workers(void **state)
 		  "grep -q 'Failed requests: *0$' $d/ab || { cat $d/ab; exit 1; }"));
 }
 
+/* A reload passes the listener to a new worker, and a transfer of the old one goes on. */
+static void
+haproxy_reloads(void **state)
+{
+	(void)state;
+	runs("cd $d; seq 300000 > numbers; "
+	     "env -u LD_PRELOAD python3 -m http.server 10315 --bind 127.0.0.1 > /dev/null 2>&1 & "
+	     "printf 'global\n master-worker\n pidfile %s/pid\n"
+	     " stats socket %s/socket level admin expose-fd listeners\n"
+	     "defaults\n mode http\n timeout connect 9s\n timeout client 60s\n"
+	     " timeout server 60s\n"
+	     "listen numbers\n bind 0.0.0.0:20315\n server one 127.0.0.1:10315\n' $d $d > "
+	     "$d/conf; exec haproxy -W -f $d/conf > $d/log 2>&1",
+	     "n() { timeout 60 curl -sS --fail $* http://" B ":20315/numbers | sha256sum; }; "
+	     "good=$(seq 300000 | sha256sum); " ONCE(
+		     "curl -s --fail http://" B ":20315/numbers",
+		     "n --limit-rate 500K > $d/slow & slow=$!; sleep 0.5; "
+		     "kill -USR2 $(cat $d/pid); "
+		     "for i in $(seq 400); do grep -q 'Loading success' $d/log && "
+		     "[ $(grep -c 'Loading success' $d/log) -gt 1 ] && break; sleep 0.05; done; "
+		     "[ \"$(n)\" = \"$good\" ] && wait $slow && [ \"$(cat $d/slow)\" = \"$good\" ] "
+		     "|| "
+		     "{ cat $d/log; exit 1; }"));
+}
+
 /* The same calls over TCP, in the kernel, and over RDMA: results, errno, readiness. */
 static void
 all_calls_return_what_tcp_returns(void **state)
@@ -315,6 +340,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(sockperf_checks_its_data),
 		cmocka_unit_test(ssh_runs_a_command_and_copies),
 		cmocka_unit_test(nginx_serves_with_workers),
+		cmocka_unit_test(haproxy_reloads),
 	};
 
 	if (argc != 3)
