@@ -178,6 +178,8 @@ void session_begin(struct session *session);
 void session_run(struct session *session);
 /* Time has passed. */
 void session_on_time(struct session *session, uint64_t now);
+/* Both ends have shut, and both have all bytes; or the peer has closed, and what came is read. */
+bool session_is_complete(const struct session *session);
 /* The connection has ended, for all that have it. */
 void session_end(struct session *session, int error);
 void session_free(struct session *session);

@@ -92,16 +92,6 @@ wait_for_anchor(struct session *session)
 			 (reads ? EPOLLIN : 0) | (writes ? EPOLLOUT : 0));
 }
 
-/* Both ends have shut, and both have all bytes. */
-static bool
-is_complete(const struct session *session)
-{
-	const struct plx_san_stream *stream = &session->companion.stream;
-
-	return plx_san_is_at_end(stream) && stream->out.fin && plx_san_is_drained(stream) &&
-	       stream->out.sends == 0;
-}
-
 void
 relay_run(struct session *session)
 {
@@ -116,7 +106,7 @@ relay_run(struct session *session)
 	}
 	if (session->state != SESSION_UP)
 		return;
-	if (is_complete(session))
+	if (session_is_complete(session))
 		session_end(session, 0);
 	else if (session->told_end && session->companion.stream.out.fin_wanted)
 		broker_unwatch(session->broker, &session->anchor, true); /* it has no more to say */

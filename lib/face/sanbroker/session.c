@@ -283,6 +283,16 @@ gave(struct session *session)
 
 /* ---- the end ---- */
 
+bool
+session_is_complete(const struct session *session)
+{
+	const struct plx_san_stream *stream = &session->companion.stream;
+
+	return plx_san_is_at_end(stream) &&
+	       (session->rest ||
+		(plx_san_is_drained(stream) && stream->out.fin && stream->out.sends == 0));
+}
+
 /* Nobody reads any more: what has come, or comes, is answered by a reset, as TCP does. */
 static void
 close_on(struct session *session)
@@ -296,8 +306,7 @@ close_on(struct session *session)
 	}
 	if (plx_san_readable(stream) > 0 || session->aborts)
 		session_end(session, ECONNRESET);
-	else if (plx_san_is_drained(stream) && stream->out.fin && stream->out.sends == 0 &&
-		 plx_san_is_at_end(stream))
+	else if (session_is_complete(session))
 		session_end(session, 0);
 }
 
@@ -441,10 +450,8 @@ has_rest(const struct session *session)
 static void
 keep_rest(struct session *session)
 {
-	sleep_no_more(session);
-	san_companion_close(&session->companion);
-	session->s = INVALID_SOCKET;
-	session->rest = true;
+	let_go(session);
+	session->controls = session->rest = true;
 }
 
 static void
