@@ -7,9 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "options.h"
@@ -48,26 +46,12 @@ static const struct program program = {
 		"Of each session: its ends, who controls it and which processes have it, how\n"
 		"often control has passed on, bytes received and acknowledged, and messages that\n"
 		"may be sent. Processes of other users are shown as -, unless root asks. Then the\n"
-		"newest 64 connections that a rule wanted over RDMA and that are the kernel's, "
-		"and\n"
-		"why. What a program controls is as of its last call.",
+		"newest 64 connections that a rule wanted over RDMA and the kernel has, and why.\n"
+		"What a program controls is as of its last call.",
 	.exit_status = "0 the broker has answered, 1 it has not, 2 a mistake in the arguments.",
 };
 
 /* ---- asking ---- */
-
-static int
-connect_to(const char *path)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-
-	memcpy(address.sun_path, path, strlen(path));
-	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
-		return fd;
-	close(fd);
-	return -1;
-}
 
 /* -1: it does not answer */
 static int
@@ -109,7 +93,7 @@ read_text(int memory)
 static char *
 ask_for_text(const char *path)
 {
-	int broker = connect_to(path), memory;
+	int broker = san_control_connect(path), memory;
 	char *text = NULL, why[256];
 
 	if (broker < 0) {

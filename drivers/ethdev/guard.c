@@ -8,7 +8,6 @@
 #include <link.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>

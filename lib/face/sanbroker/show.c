@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What the broker tells of itself: its sessions, and which connections it left to the kernel and
- * why. docs/sockets.md says what the members mean. Start with show().
+ * why. docs/sockets.md says what the members mean. Start with broker_show().
  */
 #include <arpa/inet.h>
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -16,13 +15,15 @@ enum {
 	ADDRESS_TEXT = INET6_ADDRSTRLEN + 8, /* [address]:port */
 };
 
+static const char *reason_text(enum fallback_reason value);
+
 #define SENTENCE(name, text) [name] = (text),
-static PLX_TEXT_FUNCTION(reason_text, enum fallback_reason, FALLBACK_COUNT, FALLBACK_REASONS,
-			 SENTENCE, "unknown")
+PLX_TEXT_FUNCTION(reason_text, enum fallback_reason, FALLBACK_COUNT, FALLBACK_REASONS, SENTENCE,
+		  "unknown")
 #undef SENTENCE
 
-	static const
-	char *address_text(const struct san_address *address, char text[static ADDRESS_TEXT])
+static const char *
+address_text(const struct san_address *address, char text[static ADDRESS_TEXT])
 {
 	bool v6 = address->ip.version == 6;
 	char ip[INET6_ADDRSTRLEN] = "?";
@@ -153,7 +154,6 @@ put_stream(json_t *one, const struct session *session)
 {
 	const struct san_shared *shared = session->segment.shared;
 	const struct plx_san_stream *stream = &shared->stream;
-
 	const uint32_t ready = atomic_load(&shared->ready);
 	const uint32_t marks = !!(ready & SAN_READY_END) + !!(ready & SAN_READY_URGENT);
 

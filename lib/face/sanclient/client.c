@@ -8,7 +8,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "client.h"
@@ -536,29 +535,6 @@ san_client_dup(int fd, int copy)
 
 /* ---- from its beginning to its end ---- */
 
-static int
-connect_to_broker(const char *path)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int fd;
-
-	if (strlen(path) >= sizeof(address.sun_path)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	memcpy(address.sun_path, path, strlen(path));
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
-		return fd;
-	if (fd >= 0) {
-		int error = errno;
-
-		close(fd);
-		errno = error;
-	}
-	return -1;
-}
-
 /* What the parent had is the parent's. Of its descriptors the child finds out by asking. */
 static void
 start_anew(void)
@@ -597,7 +573,7 @@ san_client_start(const char *path)
 	if (client.runs)
 		start_anew();
 	owner = getpid();
-	client.control = hide(connect_to_broker(path));
+	client.control = hide(san_control_connect(path));
 	if (client.control < 0)
 		return -1;
 	client.kick = hide(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));

@@ -163,6 +163,13 @@ give(struct session *session)
 	client_tell(session, SAN_CONTROL_GAVE, rest, token, 0);
 }
 
+static void
+give_if_wanted(struct session *session)
+{
+	if (session->controls && session->wanted && !session->over)
+		give(session);
+}
+
 void
 control_attend(struct session *session)
 {
@@ -242,8 +249,7 @@ control_release(struct session *session)
 		client_tell(session, SAN_CONTROL_DONE, 0, 0, 0);
 	}
 	control_attend(session);
-	if (session->controls && session->wanted && !session->over)
-		give(session);
+	give_if_wanted(session);
 	control_kick(session);
 }
 
@@ -316,13 +322,11 @@ control_relay(struct session *session)
 	while (!session->relayed && !session->over && now() < end) {
 		control_sleep(session, 100);
 		control_attend(session);
-		if (session->controls && session->wanted && !session->over)
-			give(session);
+		give_if_wanted(session);
 	}
 }
 
-/* Of one that is relayed nothing is said: its process may be allowed no more than to write to it.
- */
+/* Of one that is relayed nothing is said: its process may be permitted no such call. */
 void
 control_close(struct session *session)
 {

@@ -67,8 +67,7 @@ bool san_client_has(int fd);
  */
 void san_client_relay(int fd);
 
-/** Is the kernel's socket of a connection over RDMA used? Its names are the switch's nevertheless.
- */
+/** Is the kernel's socket used for a connection over RDMA? Its names are the switch's. */
 bool san_client_is_relayed(int fd);
 
 enum {

@@ -71,6 +71,9 @@ struct san_control {
 	char host[SAN_HOST_PATH]; /* where the adapter's host is */
 };
 
+/** A channel to the broker at `path`. -1, with errno: there is none; ENAMETOOLONG */
+int san_control_connect(const char *path);
+
 /**
  * Send one. @param fd comes along; -1: none
  * Returns: false: the other side has gone, or takes no more

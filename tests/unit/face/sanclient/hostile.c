@@ -6,7 +6,6 @@
  */
 #include <signal.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 
 #include "clock.h"
@@ -24,11 +23,9 @@ enum {
 static int
 connect_to_broker(void)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	int fd = san_control_connect(town_broker());
 
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", town_broker());
-	TOWN_MUST(fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
+	TOWN_MUST(fd >= 0);
 	return fd;
 }
 

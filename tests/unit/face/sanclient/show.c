@@ -7,7 +7,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 
 #include "plx_san_control.h"
 #include "town.h"
@@ -22,11 +21,9 @@ enum {
 static int
 channel_to_broker(void)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	int fd = san_control_connect(town_broker());
 
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", town_broker());
-	TOWN_MUST(fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
+	TOWN_MUST(fd >= 0);
 	return fd;
 }
 
