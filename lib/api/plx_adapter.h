@@ -248,7 +248,14 @@ PLX_API void plx_log_to(void (*write)(void *context, const char *line), void *co
  * Returns: NULL: no memory
  */
 PLX_API void *plx_mem_alloc(size_t size, int socket, struct plx_why *why);
-/** Free memory of plx_mem_alloc(). @param memory may be NULL */
+/**
+ * Map memory that another process has made, so that both can register it: at a host it is memory of
+ * each, and messages in it need not be copied. What is in it anybody may change who has mapped it.
+ * @param fd a memfd whose size is sealed (F_SEAL_SHRINK, F_SEAL_GROW); it stays the caller's
+ * Returns: NULL, with a sentence: it is none, or cannot be mapped
+ */
+PLX_API void *plx_mem_map(int fd, struct plx_why *why);
+/** Free memory of plx_mem_alloc() or plx_mem_map(). @param memory may be NULL */
 PLX_API void plx_mem_free(void *memory);
 
 /* ---- neighbours and echo ---- */

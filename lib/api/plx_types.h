@@ -444,6 +444,13 @@ struct plx_qp_token {
 	uint32_t v;
 };
 
+/* What became of the requests of the program that had a queue pair before, as numbers since it got
+ * it: they are posted in their order, and those before it are complete. */
+struct plx_qp_past {
+	uint32_t requests; /* of the send queue: all that were posted */
+	uint32_t receives; /* of its own receive queue: those that a message has */
+};
+
 /* For plx_connect() and plx_accept(); plx_connect_options_init() sets the defaults. */
 struct plx_connect_options {
 	struct plx_ip remote; /* accept ignores this and the next three */

@@ -235,6 +235,8 @@ struct plx_qp_options {
 	uint64_t context;             /* in completions and events */
 	enum plx_qp_type type;        /* 0: PLX_QP_RC */
 	uint32_t qkey;                /* UD: required in datagrams sent to it */
+	/* plx_qp_import(): as plx_qp_lend() to that seat, by the same token; 0: to none */
+	uint32_t heir;
 };
 
 /**
@@ -349,6 +351,29 @@ PLX_API enum plx_status plx_qp_export(struct plx_qp *qp, struct plx_connector *c
 				      struct plx_why *why) PLX_MUST_CHECK;
 
 /**
+ * Let another program take this queue pair over whenever it wishes, by plx_qp_import(): while this
+ * one computes, is stopped, or has ended. It is taken as plx_qp_export() gives it, when what was
+ * posted is done; then it is as after that call, and so is `connector`. After this program's end
+ * the host waits 5 s for what was posted, and 5 s for the other program. Until it is taken nothing
+ * changes. The last call counts; plx_qp_destroy() ends a loan. After plx_qp_export(), whose token
+ * is this one, the heir may import it as the other program may.
+ *
+ * @param connector that has connected `qp`; NULL: plx_qp_connect() has
+ * @param heir      plx_adapter_info.seat of the program that may take it
+ * Errors (each with a sentence): STATE (not connected); INVALID (UD, another connector; the adapter
+ * is the program's own); TIMEOUT, GONE
+ * Threads: any
+ * Tests:   tests/unit/host/linger.c
+ */
+PLX_API enum plx_status plx_qp_lend(struct plx_qp *qp, struct plx_connector *connector,
+				    uint32_t heir, struct plx_qp_token *token,
+				    struct plx_why *why) PLX_MUST_CHECK;
+
+/** What became of the requests of the program from which an imported queue pair was taken; all 0:
+ * of any other. Threads: any */
+PLX_API void plx_qp_inherited(const struct plx_qp *qp, struct plx_qp_past *out);
+
+/**
  * Let the host finish what this queue pair has posted if the program ends, however it ends: until
  * all of it is acknowledged, or the time is over, the connection stays, and the memory with it.
  * Then the peer is told that it is disconnected. Without this call it is told at once. What the
@@ -372,9 +397,9 @@ PLX_API enum plx_status plx_qp_linger(struct plx_qp *qp, uint32_t ms,
  * @param channel for the events of its connector, also those that have waited; NULL: it has none
  * @param connector [out] NULL if `channel` is
  * Errors (each with a sentence): NO_KEY (no such token, or it was for another seat, or was used);
- * STATE (the connection has ended); INVALID (as plx_qp_create(); a channel is missing, or not
- * needed); FULL, NO_MEMORY, TIMEOUT, GONE. After STATE the token is used up, else it is still
- * valid.
+ * STATE (the connection has ended); BUSY (it was lent, and what was posted is not done: call
+ * again); INVALID (as plx_qp_create(); a channel is missing, or not needed); FULL, NO_MEMORY,
+ * TIMEOUT, GONE. After STATE the token is used up, else it is still valid.
  */
 PLX_API enum plx_status plx_qp_import(struct plx_pd *pd, const struct plx_qp_token *token,
 				      const struct plx_qp_options *options,

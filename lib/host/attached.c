@@ -309,8 +309,10 @@ static const enum host_kind last_to_end[] = {
 void
 host_seat_end(struct host_seat *seat)
 {
+	pthread_mutex_lock(&seat->served);
 	host_linger_begin(seat);
 	end_all(seat, first_to_end, PLX_COUNT_OF(first_to_end));
+	pthread_mutex_unlock(&seat->served);
 	host_linger_end(seat);
 	end_all(seat, then_to_end, PLX_COUNT_OF(then_to_end));
 	host_exports_end(seat);

@@ -2,7 +2,7 @@
  *
  * Queue pairs that change hands (decision 47). Between two programs a connection is in a queue pair
  * of the host's own, which has no receives and no keys, and its connector is in a channel that
- * delivers nothing. A token names it for one other seat. Start with host_qp_export().
+ * delivers nothing. A token names it for one other seat. Start with host_park().
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@ enum {
 	EXPORTS_MAX = 256,    /* of one seat at a time */
 	WAIT_MS = 5000,       /* for an importer, after the exporter's end */
 	SETTLE_MS = 100,      /* for replies of the parked queue pair that are due */
+	LOAN_MS = 3,          /* for what was posted of one that is lent */
 	PARKED_CQ_DEPTH = 64, /* nothing completes there */
 };
 
@@ -20,12 +21,14 @@ enum {
 struct export
 {
 	struct plx_list link; /* in parking->exports */
-	struct plx_qp_token token;
-	uint32_t from, to; /* seats */
+	uint32_t from;        /* the seat */
+	struct host_terms terms;
+	bool importing; /* a seat does */
 	uint32_t engine;
 	struct engine_qp *qp;
 	struct engine_connector *connector; /* NULL: none */
 	uint32_t responder_resources;
+	struct plx_qp_past past;
 };
 
 /* What queue pairs are made with in the meantime. */
@@ -34,7 +37,7 @@ struct parking {
 	struct engine_cq *cq[PLX_ENGINES_MAX];
 	struct engine_channel *channel; /* delivers nothing */
 	pthread_mutex_t lock;
-	struct plx_list exports;
+	struct plx_list exports, loans;
 };
 
 /* ---- the place ---- */
@@ -51,6 +54,7 @@ parking_create(struct host_adapter *adapter)
 	parking->adapter = adapter;
 	pthread_mutex_init(&parking->lock, NULL);
 	plx_list_init(&parking->exports);
+	plx_list_init(&parking->loans);
 	for (uint32_t i = 0; i < adapter->engines && status == PLX_OK; i++)
 		status = plx_cq_back_create(plx_seat_back_own(adapter->engine[i]), &config,
 					    &parking->cq[i]);
@@ -80,6 +84,13 @@ parking_destroy(struct parking *parking)
 	free(parking);
 }
 
+struct plx_list *
+parking_loans(struct parking *parking, pthread_mutex_t **lock)
+{
+	*lock = &parking->lock;
+	return &parking->loans;
+}
+
 /* ---- exports ---- */
 
 static void
@@ -90,31 +101,53 @@ list(struct parking *parking, struct export *export)
 	pthread_mutex_unlock(&parking->lock);
 }
 
-/* Take one that a seat may have off the list. NULL: there is none */
-static struct export *
-take(struct host_seat *seat, const struct plx_qp_token *token)
+/* Find one that a seat may have; nobody else can import it until it is put back.
+ * Errors: NO_KEY; BUSY (another seat imports it) */
+static enum plx_status
+take(struct host_seat *seat, const struct plx_qp_token *token, struct export **out)
 {
 	struct parking *parking = seat->parking;
+	enum plx_status status = PLX_NO_KEY;
 	struct plx_list *node, *after;
-	struct export *found = NULL;
 
 	pthread_mutex_lock(&parking->lock);
 	plx_list_for_each (node, after, &parking->exports) {
 		struct export *export = plx_list_entry(node, struct export, link);
 
-		if (export->token.v == token->v &&
-		    (export->to == seat->number || export->from == seat->number))
-			found = export;
+		if (export->terms.token.v != token->v ||
+		    (export->terms.to != seat->number && export->terms.heir != seat->number &&
+		     export->from != seat->number))
+			continue;
+		status = export->importing ? PLX_BUSY : PLX_OK;
+		if (status == PLX_OK) {
+			export->importing = true;
+			*out = export;
+		}
+		break;
 	}
-	if (found != NULL)
-		plx_list_remove(&found->link);
 	pthread_mutex_unlock(&parking->lock);
-	return found;
+	return status;
+}
+
+static void
+put_back(struct parking *parking, struct export *export)
+{
+	pthread_mutex_lock(&parking->lock);
+	export->importing = false;
+	pthread_mutex_unlock(&parking->lock);
+}
+
+static void
+unlist(struct parking *parking, struct export *export)
+{
+	pthread_mutex_lock(&parking->lock);
+	plx_list_remove(&export->link);
+	pthread_mutex_unlock(&parking->lock);
 }
 
 /* How many a seat has exported that nobody has imported yet.
  * @param to_others those that it alone may import do not count
- * @param any [out] one of them, taken off the list; NULL: leave them */
+ * @param any [out] one of them that is not imported now, taken off the list; NULL: leave them */
 static uint32_t
 count_of(struct host_seat *seat, bool to_others, struct export **any)
 {
@@ -126,13 +159,13 @@ count_of(struct host_seat *seat, bool to_others, struct export **any)
 	plx_list_for_each (node, after, &parking->exports) {
 		struct export *export = plx_list_entry(node, struct export, link);
 
-		if (export->from != seat->number || (to_others && export->to == seat->number))
+		if (export->from != seat->number || (to_others && export->terms.to == seat->number))
 			continue;
 		n++;
-		if (any != NULL)
+		if (any != NULL && !export->importing)
 			*any = export;
 	}
-	if (n > 0 && any != NULL)
+	if (any != NULL && *any != NULL)
 		plx_list_remove(&(*any)->link);
 	pthread_mutex_unlock(&parking->lock);
 	return n;
@@ -159,12 +192,16 @@ end_export(struct export *export)
 void
 host_exports_end(struct host_seat *seat)
 {
-	struct export *export;
+	struct export *export = NULL;
 
 	for (int ms = 0; ms < WAIT_MS && !host_stops(seat) && count_of(seat, true, NULL) > 0; ms++)
 		host_pause();
-	while (count_of(seat, false, &export) > 0)
-		end_export(export);
+	for (; count_of(seat, false, &export) > 0; export = NULL) {
+		if (export != NULL)
+			end_export(export);
+		else
+			host_pause();
+	}
 }
 
 /* ---- exporting ---- */
@@ -244,8 +281,8 @@ park_connector(struct host_seat *seat, struct host_connector *connector, struct 
 }
 
 /* Of all adapters of this process: each is another one, until 2^32 have been issued. */
-static struct plx_qp_token
-next_token(void)
+struct plx_qp_token
+parking_token(void)
 {
 	static _Atomic uint32_t last;
 	uint32_t token;
@@ -256,32 +293,26 @@ next_token(void)
 	return (struct plx_qp_token){token};
 }
 
-HOST_FN(host_qp_export)
+enum plx_status
+host_park(struct host_seat *seat, const struct host_queue_pair *qp,
+	  struct host_connector *connector, const struct host_terms *terms, bool past,
+	  struct plx_why *why)
 {
-	const struct plx_ipc_qp_export *request = arg;
-	struct host_queue_pair *qp = host_find(seat, request->qp, HOST_QP);
-	struct host_connector *connector = host_find(seat, request->connector, HOST_CONNECTOR);
-	struct plx_ipc_qp_exported *reply_of = reply;
-	struct export *export;
+	struct export *export = calloc(1, sizeof(*export));
 	enum plx_status status;
 
-	if (qp == NULL || (request->connector.v != 0 && connector == NULL))
-		return PLX_NO_KEY;
-	status = check_export(seat, qp, why);
-	if (status != PLX_OK)
-		return status;
-	export = calloc(1, sizeof(*export));
 	if (export == NULL)
 		return PLX_NO_MEMORY;
 	*export = (struct export){.from = seat->number,
-				  .to = request->seat,
+				  .terms = *terms,
 				  .engine = qp->engine,
 				  .responder_resources = qp->made.caps.responder_resources};
 	plx_list_init(&export->link);
 	status = make_parked(seat, qp, export);
 	if (status == PLX_OK) {
-		status = plx_qp_back_move(qp->listed.back, export->qp,
-					  connector != NULL ? connector->back : NULL);
+		status =
+			plx_qp_back_move(qp->listed.back, export->qp,
+					 connector != NULL ? connector->back : NULL, &export->past);
 		if (status != PLX_OK)
 			free_parked(export->qp);
 	}
@@ -289,10 +320,36 @@ HOST_FN(host_qp_export)
 		free(export);
 		return explain_export(status, qp, why);
 	}
+	if (!past)
+		export->past = (struct plx_qp_past){0};
 	if (connector != NULL)
 		park_connector(seat, connector, export);
-	export->token = reply_of->token = next_token();
 	list(seat->parking, export);
+	return PLX_OK;
+}
+
+HOST_FN(host_qp_export)
+{
+	const struct plx_ipc_qp_export *request = arg;
+	struct host_queue_pair *qp = host_find(seat, request->qp, HOST_QP);
+	struct host_connector *connector = host_find(seat, request->connector, HOST_CONNECTOR);
+	struct plx_ipc_qp_exported *reply_of = reply;
+	struct host_terms terms = {.to = request->seat};
+	enum plx_status status;
+
+	if (qp == NULL || (request->connector.v != 0 && connector == NULL))
+		return PLX_NO_KEY;
+	status = check_export(seat, qp, why);
+	if (status != PLX_OK)
+		return status;
+	/* Who might have taken it still may, as long as the importer has not. */
+	terms.token = host_is_lent(qp) ? qp->loan.token : parking_token();
+	terms.heir = host_is_lent(qp) ? qp->loan.heir : 0;
+	status = host_park(seat, qp, connector, &terms, false, why);
+	if (status != PLX_OK)
+		return status;
+	host_loan_end(seat, qp);
+	reply_of->token = terms.token;
 	return PLX_OK;
 }
 
@@ -318,11 +375,12 @@ static enum plx_status
 move_here(const struct export *export, const struct host_queue_pair *qp)
 {
 	enum plx_status status = PLX_BUSY;
+	struct plx_qp_past none; /* nobody has posted anything there */
 
 	for (int ms = 0; ms < SETTLE_MS && status == PLX_BUSY; ms++) {
 		if (ms > 0)
 			host_pause();
-		status = plx_qp_back_move(export->qp, qp->listed.back, export->connector);
+		status = plx_qp_back_move(export->qp, qp->listed.back, export->connector, &none);
 	}
 	return status;
 }
@@ -370,24 +428,58 @@ import_connector(struct host_seat *seat, struct export *export, struct host_conn
 	imported->connector.v = connector->object.number;
 }
 
+/* Find it, or take it from the program that has lent it. Errors: with a sentence: NO_KEY, BUSY,
+ * STATE */
+static enum plx_status
+find(struct host_seat *seat, const struct plx_qp_token *token, struct export **export,
+     struct plx_why *why)
+{
+	enum plx_status status = seat->foreign ? PLX_BUSY : PLX_NO_KEY;
+
+	for (int ms = 0; status == PLX_BUSY && ms < LOAN_MS; ms++) {
+		if (ms > 0)
+			host_pause();
+		status = take(seat, token, export);
+		if (status != PLX_NO_KEY)
+			continue;
+		status = host_loan_take(seat, token);
+		/* Without a loan it may have been parked since, at its program's end. */
+		if (status == PLX_OK || status == PLX_NO_KEY)
+			status = take(seat, token, export);
+	}
+	if (status == PLX_OK)
+		return PLX_OK;
+	if (status == PLX_BUSY) {
+		plx_why_set(why, "the queue pair has requests that are not completed, or a message "
+				 "of its peer has begun; call again");
+		return PLX_BUSY;
+	}
+	if (status != PLX_NO_KEY) {
+		plx_why_set(why, status == PLX_STATE
+					 ? "the connection has ended before it was imported"
+					 : "the queue pair cannot be taken now; call again");
+		return status;
+	}
+	plx_why_set(why,
+		    "no queue pair of adapter %s waits for this program by that token; it was "
+		    "imported, is for another seat, or its program has ended",
+		    seat->adapter->info.name);
+	return PLX_NO_KEY;
+}
+
 HOST_FN(host_qp_import)
 {
 	const struct plx_ipc_qp_import *request = arg;
-	struct host_channel *channel = host_find(seat, request->channel, HOST_CHANNEL);
 	struct plx_ipc_qp_imported *imported = reply;
 	struct host_connector *connector = NULL;
 	struct host_queue_pair *qp = NULL;
+	struct host_channel *channel;
 	struct export *export;
-	enum plx_status status;
+	enum plx_status status = find(seat, &request->token, &export, why);
 
-	export = seat->foreign ? take(seat, &request->token) : NULL;
-	if (export == NULL) {
-		plx_why_set(why,
-			    "no queue pair of adapter %s waits for this program by that token; it "
-			    "was imported, is for another seat, or its program has ended",
-			    seat->adapter->info.name);
-		return PLX_NO_KEY;
-	}
+	if (status != PLX_OK)
+		return status;
+	channel = host_find(seat, request->channel, HOST_CHANNEL);
 	status = check_import(export, request, channel, why);
 	if (status == PLX_OK && channel != NULL)
 		status = host_connector_enter(seat, &connector, why); /* before anything moves */
@@ -396,17 +488,24 @@ HOST_FN(host_qp_import)
 	if (status != PLX_OK) {
 		if (connector != NULL)
 			host_connector_leave(seat, connector);
-		if (status == PLX_STATE)
+		if (status == PLX_STATE) {
+			unlist(seat->parking, export);
 			end_export(export);
-		else
-			list(seat->parking, export);
+		} else {
+			put_back(seat->parking, export);
+		}
 		return status;
 	}
 	if (connector != NULL) {
 		import_connector(seat, export, connector, channel, request, imported);
 		connector->qp.v = qp->object.number;
 	}
+	if (request->heir != 0)
+		host_lend(seat, qp, imported->connector,
+			  &(struct host_terms){export->terms.token, seat->number, request->heir});
 	host_qp_tell(seat, qp, &imported->qp);
+	imported->past = export->past;
+	unlist(seat->parking, export);
 	free_parked(export->qp);
 	free(export);
 	return PLX_OK;

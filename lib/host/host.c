@@ -90,6 +90,7 @@ static const host_fn serve[PLX_IPC_OP_COUNT] = {
 	[PLX_IPC_QP_ADDRESS] = host_qp_address,
 	[PLX_IPC_QP_LINGER] = host_qp_linger,
 	[PLX_IPC_QP_EXPORT] = host_qp_export,
+	[PLX_IPC_QP_LEND] = host_qp_lend,
 	[PLX_IPC_QP_IMPORT] = host_qp_import,
 	[PLX_IPC_AH_CREATE] = host_ah_create,
 	[PLX_IPC_CHANNEL_CREATE] = host_channel_create,
@@ -109,9 +110,16 @@ enum plx_status
 plx_host_call(struct host_seat *seat, enum plx_ipc_op op, const void *request, void *reply,
 	      struct plx_why *why)
 {
+	enum plx_status status;
+
 	if ((unsigned)op >= PLX_IPC_OP_COUNT || serve[op] == NULL) {
 		plx_why_set(why, "operation %u is none of this host's", (unsigned)op);
 		return PLX_INVALID;
 	}
-	return serve[op](seat, request, reply, why);
+	if (!seat->foreign)
+		return serve[op](seat, request, reply, why);
+	pthread_mutex_lock(&seat->served);
+	status = serve[op](seat, request, reply, why);
+	pthread_mutex_unlock(&seat->served);
+	return status;
 }

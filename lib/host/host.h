@@ -68,9 +68,11 @@ struct host_seat {
 	struct engine_seat *back[PLX_ENGINES_MAX];
 	struct host_table table;
 
-	/* of a program in another process; one thread serves it */
+	/* of a program in another process; one thread serves it, and others take what it has lent
+	 */
 	bool foreign;
-	uint32_t number; /* at its host; 0: embedded */
+	pthread_mutex_t served; /* a call is, or something is taken */
+	uint32_t number;        /* at its host; 0: embedded */
 	struct waker *waker;
 	struct parking *parking;    /* of queue pairs that change hands */
 	int stop_fd;                /* readable when the host stops: nothing is waited for */
@@ -159,6 +161,15 @@ struct host_srq {
 	struct host_placement placement;
 };
 
+/* Another seat may take a queue pair. It is in no list without a token. */
+struct host_loan {
+	struct plx_list link; /* in parking->loans */
+	struct plx_qp_token token;
+	uint32_t heir; /* the seat that may take it */
+	struct host_seat *seat;
+	struct plx_object qp, connector; /* connector 0: none */
+};
+
 struct host_queue_pair {
 	struct host_object object; /* first */
 	struct host_qp listed;
@@ -166,6 +177,7 @@ struct host_queue_pair {
 	uint32_t engine;
 	uint32_t linger_ms; /* after the end of the program; 0: it does not */
 	bool lingers;       /* that has come */
+	struct host_loan loan;
 	struct qp_back_made made;
 };
 
@@ -280,6 +292,7 @@ HOST_FN(host_qp_linger);
 
 /* export.c */
 HOST_FN(host_qp_export);
+HOST_FN(host_qp_lend);
 HOST_FN(host_qp_import);
 
 /* ah.c */
@@ -416,8 +429,37 @@ void host_linger_end(struct host_seat *seat);
 struct parking *parking_create(struct host_adapter *adapter);
 /* All are gone. NULL is allowed. */
 void parking_destroy(struct parking *parking);
+/* Those that may be taken by others, and their lock. */
+struct plx_list *parking_loans(struct parking *parking, pthread_mutex_t **lock);
+struct plx_qp_token parking_token(void);
+/* Who may import a parked connection, and by what. */
+struct host_terms {
+	struct plx_qp_token token;
+	uint32_t to, heir; /* seats; heir 0: none */
+};
+/* Take a connection from a queue pair. @param connector NULL: none
+ * @param past whether the importer is told what became of its requests
+ * Errors: with a sentence: as plx_qp_export() */
+enum plx_status host_park(struct host_seat *seat, const struct host_queue_pair *qp,
+			  struct host_connector *connector, const struct host_terms *terms,
+			  bool past, struct plx_why *why) PLX_MUST_CHECK;
 /* The program has ended: wait for those who take over its queue pairs, and end the others. */
 void host_exports_end(struct host_seat *seat);
+
+/* ---- loan.c ---- */
+
+/* Lend a queue pair, by a token that nothing else has. */
+void host_lend(struct host_seat *seat, struct host_queue_pair *qp, struct plx_object connector,
+	       const struct host_terms *terms);
+/* A seat takes what it was lent: it can be imported then. Its own calls may be served meanwhile.
+ * Errors: NO_KEY (no such loan), BUSY (not now), as plx_qp_export() */
+enum plx_status host_loan_take(struct host_seat *seat,
+			       const struct plx_qp_token *token) PLX_MUST_CHECK;
+/* The program has ended: park its queue pair, if it was lent. Errors: BUSY */
+enum plx_status host_loan_leave(struct host_seat *seat, struct host_queue_pair *qp) PLX_MUST_CHECK;
+/* Nobody can take it any more. */
+void host_loan_end(struct host_seat *seat, struct host_queue_pair *qp);
+bool host_is_lent(const struct host_queue_pair *qp);
 
 /* ---- qp_terms.c ---- */
 

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Queue pairs that outlive their program until the host has finished what they had posted. They
- * keep what they use: their seat ends after them. Start with host_linger_begin().
+ * keep what they use: their seat ends after them. Those that were lent are parked then. Start with
+ * host_linger_begin().
  */
 #include "host.h"
+
+enum {
+	LENT_MS = 5000, /* what was lent lingers so long at least */
+};
 
 HOST_FN(host_qp_linger)
 {
@@ -56,7 +61,7 @@ host_linger_begin(struct host_seat *seat)
 	for (uint32_t i = 0; (object = host_next(seat, &i)) != NULL; i++) {
 		struct host_queue_pair *qp = (struct host_queue_pair *)object;
 
-		if (object->kind != HOST_QP || qp->linger_ms == 0 ||
+		if (object->kind != HOST_QP || (qp->linger_ms == 0 && !host_is_lent(qp)) ||
 		    plx_qp_back_state(qp->listed.back) != PLX_QP_RTS)
 			continue;
 		qp->lingers = plx_qp_back_freeze(qp->listed.back) == PLX_OK;
@@ -75,7 +80,20 @@ host_lingers(struct host_seat *seat, const struct host_object *object)
 	return qp != NULL && qp->lingers;
 }
 
-/* Returns: how many have not finished, `ms` after the end */
+/* Returns: true: it needs more time, `ms` after the end */
+static bool
+lingers_on(struct host_seat *seat, struct host_queue_pair *qp, uint64_t ms)
+{
+	uint64_t most = qp->linger_ms;
+
+	if (host_is_lent(qp) && most < LENT_MS)
+		most = LENT_MS;
+	if (ms >= most || host_stops(seat))
+		return false;
+	return !has_finished(qp) || host_loan_leave(seat, qp) == PLX_BUSY;
+}
+
+/* Returns: how many have not finished */
 static uint32_t
 look(struct host_seat *seat, uint64_t ms)
 {
@@ -87,7 +105,7 @@ look(struct host_seat *seat, uint64_t ms)
 
 		if (object->kind != HOST_QP || !qp->lingers)
 			continue;
-		qp->lingers = !has_finished(qp) && ms < qp->linger_ms && !host_stops(seat);
+		qp->lingers = lingers_on(seat, qp, ms);
 		left += qp->lingers;
 	}
 	return left;
@@ -97,12 +115,17 @@ void
 host_linger_end(struct host_seat *seat)
 {
 	uint64_t begun = plx_clock_ns();
+	uint32_t left;
 
-	while (look(seat, (plx_clock_ns() - begun) / PLX_MSEC) > 0) {
+	do {
+		pthread_mutex_lock(&seat->served);
+		left = look(seat, (plx_clock_ns() - begun) / PLX_MSEC);
 		/* Those that have finished do not wait for others; what cannot end now ends later.
 		 */
 		(void)host_destroy_all(seat, HOST_CONNECTOR);
 		(void)host_destroy_all(seat, HOST_QP);
-		host_pause();
-	}
+		pthread_mutex_unlock(&seat->served);
+		if (left > 0)
+			host_pause();
+	} while (left > 0);
 }

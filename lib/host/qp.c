@@ -182,6 +182,7 @@ host_qp_make(struct host_seat *seat, const struct plx_ipc_qp_create *request, ui
 		return PLX_NO_MEMORY;
 	qp->engine = engine;
 	plx_list_init(&qp->listed.link);
+	plx_list_init(&qp->loan.link);
 	status = host_enter(seat, &qp->object, HOST_QP, why);
 	if (status == PLX_OK) {
 		status = create(seat, &queues, &config, qp, why);
@@ -214,6 +215,7 @@ host_qp_destroy(struct host_seat *seat, struct host_object *object)
 	struct host_adapter *adapter = seat->adapter;
 	enum plx_status status;
 
+	host_loan_end(seat, qp);
 	/* Remove it from the list first: users of the list read its counters. */
 	pthread_mutex_lock(&adapter->lock);
 	plx_list_remove(&qp->listed.link);

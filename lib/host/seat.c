@@ -17,6 +17,7 @@ host_seat_alloc(struct host_adapter *adapter)
 		return NULL;
 	seat->adapter = adapter;
 	host_table_init(&seat->table);
+	pthread_mutex_init(&seat->served, NULL);
 	return seat;
 }
 
@@ -24,6 +25,7 @@ void
 host_seat_free(struct host_seat *seat)
 {
 	host_table_free(&seat->table);
+	pthread_mutex_destroy(&seat->served);
 	free(seat);
 }
 

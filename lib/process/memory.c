@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -183,6 +184,17 @@ say_what_was_given(const struct plx_block *block, int socket, bool near, struct 
 			    socket, node);
 }
 
+static void
+add(struct plx_block *block)
+{
+	plx_list_init(&block->views);
+	pthread_mutex_lock(&lock);
+	if (block->fd >= 0)
+		block->serial = ++serials;
+	plx_list_append(&blocks, &block->node);
+	pthread_mutex_unlock(&lock);
+}
+
 void *
 plx_mem_alloc(size_t size, int socket, struct plx_why *why)
 {
@@ -207,13 +219,47 @@ plx_mem_alloc(size_t size, int socket, struct plx_why *why)
 		plx_why_set(why, "there are no %zu bytes of memory", size);
 		return NULL;
 	}
-	plx_list_init(&block->views);
 	say_what_was_given(block, socket, near, why);
-	pthread_mutex_lock(&lock);
-	if (block->fd >= 0)
-		block->serial = ++serials;
-	plx_list_append(&blocks, &block->node);
-	pthread_mutex_unlock(&lock);
+	add(block);
+	return block->memory;
+}
+
+/* Its size is fixed: what is mapped stays. Returns: [bytes]; 0: it is no such file */
+static size_t
+size_of(int fd)
+{
+	const int fixed = F_SEAL_SHRINK | F_SEAL_GROW;
+	int seals = fcntl(fd, F_GET_SEALS);
+	struct stat file;
+
+	if (seals < 0 || (seals & fixed) != fixed || fstat(fd, &file) != 0 || file.st_size <= 0)
+		return 0;
+	return (size_t)file.st_size;
+}
+
+void *
+plx_mem_map(int fd, struct plx_why *why)
+{
+	struct plx_block *block = calloc(1, sizeof(*block));
+	size_t bytes = size_of(fd);
+
+	if (block == NULL || bytes == 0) {
+		free(block);
+		plx_why_set(why, bytes == 0 ? "the file is no memfd whose size is sealed"
+					    : "there is no memory");
+		return NULL;
+	}
+	block->bytes = bytes;
+	block->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	block->memory = block->fd >= 0 ? map_some(bytes, false, block->fd) : NULL;
+	if (block->memory == NULL) {
+		if (block->fd >= 0)
+			close(block->fd);
+		free(block);
+		plx_why_set(why, "%zu bytes cannot be mapped", bytes);
+		return NULL;
+	}
+	add(block);
 	return block->memory;
 }
 

@@ -7,8 +7,9 @@
 
 #include "connector.h"
 
-enum plx_status
-plx_qp_export(struct plx_qp *qp, struct plx_connector *connector, uint32_t seat,
+/* Both are asked for alike. */
+static enum plx_status
+ask_for_token(enum plx_ipc_op op, struct plx_qp *qp, struct plx_connector *connector, uint32_t seat,
 	      struct plx_qp_token *token, struct plx_why *why)
 {
 	struct plx_adapter *adapter = adapter_of(qp);
@@ -22,13 +23,34 @@ plx_qp_export(struct plx_qp *qp, struct plx_connector *connector, uint32_t seat,
 	}
 	if (connector != NULL)
 		request.connector = connector->object;
-	status = adapter_call(adapter, PLX_IPC_QP_EXPORT, &request, &reply, why);
-	if (status != PLX_OK)
-		return status;
-	*token = reply.token;
-	if (connector != NULL)
+	status = adapter_call(adapter, op, &request, &reply, why);
+	if (status == PLX_OK)
+		*token = reply.token;
+	return status;
+}
+
+enum plx_status
+plx_qp_export(struct plx_qp *qp, struct plx_connector *connector, uint32_t seat,
+	      struct plx_qp_token *token, struct plx_why *why)
+{
+	enum plx_status status = ask_for_token(PLX_IPC_QP_EXPORT, qp, connector, seat, token, why);
+
+	if (status == PLX_OK && connector != NULL)
 		connector_free(connector);
-	return PLX_OK;
+	return status;
+}
+
+enum plx_status
+plx_qp_lend(struct plx_qp *qp, struct plx_connector *connector, uint32_t heir,
+	    struct plx_qp_token *token, struct plx_why *why)
+{
+	return ask_for_token(PLX_IPC_QP_LEND, qp, connector, heir, token, why);
+}
+
+void
+plx_qp_inherited(const struct plx_qp *qp, struct plx_qp_past *out)
+{
+	*out = qp->past;
 }
 
 enum plx_status
@@ -52,6 +74,7 @@ import(struct plx_pd *pd, const struct plx_ipc_qp_import *request,
 	if (status != PLX_OK)
 		return status;
 	qp_open(qp, pd, options, &reply.qp);
+	qp->past = reply.past;
 	if (connector == NULL)
 		return PLX_OK;
 	pthread_mutex_lock(&pd->adapter->lock);
@@ -66,7 +89,7 @@ plx_qp_import(struct plx_pd *pd, const struct plx_qp_token *token,
 	      const struct plx_qp_options *options, struct plx_event_channel *channel,
 	      struct plx_qp **out_qp, struct plx_connector **out_connector, struct plx_why *why)
 {
-	struct plx_ipc_qp_import request = {.token = *token};
+	struct plx_ipc_qp_import request = {.token = *token, .heir = options->heir};
 	struct plx_connector *connector = NULL;
 	enum plx_status status = qp_check_queues(pd->adapter, options, why);
 	struct plx_qp *qp;

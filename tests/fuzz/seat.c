@@ -171,7 +171,7 @@ learn(struct program *program, enum plx_ipc_op op)
 	const struct plx_ipc_cq_created *cq = (const void *)program->reply.body;
 	struct plx_location *place = &program->place[program->places % PLACES];
 
-	if (op == PLX_IPC_QP_EXPORT) {
+	if (op == PLX_IPC_QP_EXPORT || op == PLX_IPC_QP_LEND) {
 		memcpy(&program->token, program->reply.body, sizeof(program->token));
 		return;
 	}

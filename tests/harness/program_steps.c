@@ -349,6 +349,16 @@ linger(struct program *p)
 	PROGRAM_MUST(plx_qp_linger(p->qp, 1, NULL) == PLX_OK);
 }
 
+/* To itself: nobody is waited for when it ends. */
+static void
+lend(struct program *p)
+{
+	struct plx_adapter_info info;
+
+	plx_adapter_query(p->adapter, &info);
+	PROGRAM_MUST(plx_qp_lend(p->qp, p->connector, info.seat, &p->token, NULL) == PLX_OK);
+}
+
 static void
 export_qp(struct program *p)
 {
@@ -570,27 +580,72 @@ open_again(struct program *p)
 #step, step \
 	}
 const struct program_step program_steps[PROGRAM_STEPS] = {
-	STEP(open_adapter),   STEP(query_adapter),    STEP(make_domain),
-	STEP(allocate),       STEP(register_memory),  STEP(make_window),
-	STEP(make_cq),        STEP(resize_cq),        STEP(get_descriptor),
-	STEP(arm_cq),         STEP(make_srq),         STEP(arm_srq),
-	STEP(post_srq),       STEP(make_qp),          STEP(make_qp_on_srq),
-	STEP(query_qp),       STEP(to_init),          STEP(post_receives),
-	STEP(flush_init),     STEP(make_ud),          STEP(make_ah),
-	STEP(ud_to_rts),      STEP(send_datagram),    STEP(resolve_neighbour),
-	STEP(ping_neighbour), STEP(make_channel),     STEP(channel_descriptor),
-	STEP(listen_at_port), STEP(make_connector),   STEP(connect_to_neighbour),
-	STEP(await_reply),    STEP(establish),        STEP(await_established),
-	STEP(send_one),       STEP(reap_one),         STEP(linger),
-	STEP(export_qp),      STEP(destroy_exported), STEP(import_qp),
-	STEP(send_storm),     STEP(bind_window),      STEP(read_counters),
-	STEP(fetch_async),    STEP(second_connector), STEP(second_connect),
-	STEP(second_reply),   STEP(second_reject),    STEP(second_destroy),
-	STEP(disconnect),     STEP(await_closed),     STEP(destroy_connector),
-	STEP(stop_listening), STEP(destroy_channel),  STEP(reset_qp),
-	STEP(destroy_qp),     STEP(destroy_other),    STEP(destroy_ud),
-	STEP(destroy_ah),     STEP(destroy_window),   STEP(destroy_srq),
-	STEP(destroy_cq),     STEP(deregister),       STEP(free_memory),
-	STEP(drop_arena),     STEP(destroy_domain),   STEP(close_adapter),
+	STEP(open_adapter),
+	STEP(query_adapter),
+	STEP(make_domain),
+	STEP(allocate),
+	STEP(register_memory),
+	STEP(make_window),
+	STEP(make_cq),
+	STEP(resize_cq),
+	STEP(get_descriptor),
+	STEP(arm_cq),
+	STEP(make_srq),
+	STEP(arm_srq),
+	STEP(post_srq),
+	STEP(make_qp),
+	STEP(make_qp_on_srq),
+	STEP(query_qp),
+	STEP(to_init),
+	STEP(post_receives),
+	STEP(flush_init),
+	STEP(make_ud),
+	STEP(make_ah),
+	STEP(ud_to_rts),
+	STEP(send_datagram),
+	STEP(resolve_neighbour),
+	STEP(ping_neighbour),
+	STEP(make_channel),
+	STEP(channel_descriptor),
+	STEP(listen_at_port),
+	STEP(make_connector),
+	STEP(connect_to_neighbour),
+	STEP(await_reply),
+	STEP(establish),
+	STEP(await_established),
+	STEP(send_one),
+	STEP(reap_one),
+	STEP(linger),
+	STEP(lend),
+	STEP(export_qp),
+	STEP(destroy_exported),
+	STEP(import_qp),
+	STEP(send_storm),
+	STEP(bind_window),
+	STEP(read_counters),
+	STEP(fetch_async),
+	STEP(second_connector),
+	STEP(second_connect),
+	STEP(second_reply),
+	STEP(second_reject),
+	STEP(second_destroy),
+	STEP(disconnect),
+	STEP(await_closed),
+	STEP(destroy_connector),
+	STEP(stop_listening),
+	STEP(destroy_channel),
+	STEP(reset_qp),
+	STEP(destroy_qp),
+	STEP(destroy_other),
+	STEP(destroy_ud),
+	STEP(destroy_ah),
+	STEP(destroy_window),
+	STEP(destroy_srq),
+	STEP(destroy_cq),
+	STEP(deregister),
+	STEP(free_memory),
+	STEP(drop_arena),
+	STEP(destroy_domain),
+	STEP(close_adapter),
 	STEP(open_again),
 };

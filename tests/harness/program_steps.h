@@ -13,7 +13,7 @@
 #include "plx_verbs.h"
 
 enum {
-	PROGRAM_STEPS = 67,
+	PROGRAM_STEPS = 68,
 	PROGRAM_PORT = 4242,     /* of the neighbour, at the adapter "b": host_side_ip(2) */
 	PROGRAM_OWN_PORT = 4243, /* of the program, at the adapter "a" */
 	PROGRAM_BYTES = 1 << 20,

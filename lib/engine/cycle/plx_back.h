@@ -120,12 +120,14 @@ enum plx_status plx_qp_back_destroy(struct engine_qp *qp) PLX_MUST_CHECK;
  * number, its path and its connector. `from` is in ERROR then, and its receives are flushed.
  * @param to in RESET, with the same responder resources
  * @param connector that `from` is bound to; NULL: none
+ * @param past [out] what `from` has done of its program's requests
  * Errors:  BUSY (it is not between two messages), STATE (not connected, or `to` is not in RESET),
  *          INVALID (it has another connector), TIMEOUT
  * Tests:   tests/unit/engine/cycle/take_over.c
  */
 enum plx_status plx_qp_back_move(struct engine_qp *from, struct engine_qp *to,
-				 const struct engine_connector *connector) PLX_MUST_CHECK;
+				 const struct engine_connector *connector,
+				 struct plx_qp_past *past) PLX_MUST_CHECK;
 /**
  * Its program has ended: what was posted before is executed, and what is posted from now on not.
  * Errors:  TIMEOUT

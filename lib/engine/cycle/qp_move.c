@@ -10,6 +10,7 @@
 struct move_call {
 	struct engine_qp *from, *to;
 	const struct engine_connector *connector;
+	struct plx_qp_past past; /* [out] */
 };
 
 /* The slot goes with the number, and a doorbell with the slot. */
@@ -50,10 +51,21 @@ take_path(struct engine_qp *to, struct engine_qp *from)
 	plx_frame_flow_init(&from->from_peer, &from->to_peer);
 }
 
+/* Nothing is under way: what was posted is done, and receives that are not queued have a message.
+ */
+static struct plx_qp_past
+past_of(const struct engine_qp *qp)
+{
+	return (struct plx_qp_past){
+		.requests = plx_rc_sq_posted(qp->rc),
+		.receives = qp->own.rq != NULL ? qp->own.fetched - plx_rq_count(qp->own.rq) : 0,
+	};
+}
+
 static enum plx_status
 move(struct plx_engine *engine, void *arg)
 {
-	const struct move_call *call = arg;
+	struct move_call *call = arg;
 	struct engine_qp *from = call->from, *to = call->to;
 	struct plx_rc_view view;
 
@@ -64,6 +76,7 @@ move(struct plx_engine *engine, void *arg)
 	engine_qp_fetch_all(from);
 	if (from->copies > 0 || !plx_rc_is_between(from->rc))
 		return PLX_BUSY;
+	call->past = past_of(from);
 	swap_numbers(engine, from, to);
 	plx_rc_take_over(to->rc, from->rc, engine->now);
 	take_path(to, from);
@@ -104,12 +117,15 @@ plx_qp_back_freeze(struct engine_qp *qp)
 
 enum plx_status
 plx_qp_back_move(struct engine_qp *from, struct engine_qp *to,
-		 const struct engine_connector *connector)
+		 const struct engine_connector *connector, struct plx_qp_past *past)
 {
-	struct move_call call = {from, to, connector};
+	struct move_call call = {.from = from, .to = to, .connector = connector};
+	enum plx_status status;
 
 	if (from->engine != to->engine || from->ud != NULL || to->ud != NULL ||
 	    from->sq.caps.responder_resources != to->sq.caps.responder_resources)
 		return PLX_INVALID;
-	return command_call(from->engine, move, &call);
+	status = command_call(from->engine, move, &call);
+	*past = call.past;
+	return status;
 }

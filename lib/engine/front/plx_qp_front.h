@@ -32,6 +32,7 @@ struct plx_qp {
 	struct plx_pd *pd;
 	uint32_t qkey;               /* UD only */
 	uint8_t responder_resources; /* READs and atomics that the peer may have outstanding */
+	struct plx_qp_past past;     /* of an imported one */
 };
 
 /** The state; the value may be slightly stale. */

@@ -71,6 +71,7 @@ struct plx_location {
 	X(QP_ADDRESS, qp_address, qp_addressed)            \
 	X(QP_LINGER, qp_linger, nothing)                   \
 	X(QP_EXPORT, qp_export, qp_exported)               \
+	X(QP_LEND, qp_export, qp_exported)                 \
 	X(QP_IMPORT, qp_import, qp_imported)               \
 	X(AH_CREATE, ah_create, ah_created)                \
 	X(CHANNEL_CREATE, channel_create, channel_created) \
@@ -364,7 +365,7 @@ struct plx_ipc_qp_exported {
 
 struct plx_ipc_qp_import {
 	struct plx_qp_token token;
-	uint32_t resv;
+	uint32_t heir; /* a seat; 0: none */
 	struct plx_ipc_qp_create qp;
 	struct plx_object channel; /* 0: none */
 	uint64_t cookie;           /* of the connector's events */
@@ -374,6 +375,7 @@ struct plx_ipc_qp_imported {
 	struct plx_ipc_qp_created qp;
 	struct plx_object connector; /* 0: none */
 	struct plx_connector_info info;
+	struct plx_qp_past past;
 };
 
 struct plx_ipc_ah_create {

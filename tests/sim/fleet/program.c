@@ -189,6 +189,7 @@ give(struct end *end, struct cq *to)
 	struct plx_engine_qp_config config = connection_qp(end);
 	struct world *world = &end->host->fleet->world;
 	struct plx_qp *heir, *former = end->qp;
+	struct plx_qp_past past;
 	enum plx_status status;
 
 	config.send_cq = config.recv_cq = to->queue;
@@ -196,7 +197,7 @@ give(struct end *end, struct cq *to)
 	PLX_ASSERT(plx_engine_qp_create(host_engine(end->host), &config, &heir) == PLX_OK);
 	end->given_qpn = plx_engine_qp_number(heir);
 	host_call(end->host);
-	status = plx_qp_back_move(former->back, heir->back, NULL);
+	status = plx_qp_back_move(former->back, heir->back, NULL, &past);
 	sim_must(world, status == PLX_OK || status == PLX_BUSY || status == PLX_STATE, "D2",
 		 "end %u cannot be given away: %s", end->id, plx_status_text(status));
 	if (status == PLX_OK) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What a program leaves when it is killed: messages that the host still sends, and queue pairs that
- * it has given away. The peer, at another adapter, gets all of them, and is then told that the
- * connection has ended. Start with a_program_that_is_killed_has_its_messages_sent().
+ * it has given away, or lent. The peer, at another adapter, gets all of them, and is then told that
+ * the connection has ended. Start with a_program_that_is_killed_has_its_messages_sent().
  */
 #include <signal.h>
 #include <stdio.h>
@@ -374,6 +374,205 @@ what_nobody_takes_over_ends(void **state)
 	close_peer();
 }
 
+/* ---- lent ---- */
+
+/* It lends to that seat, posts receives and messages, and then is killed, or does nothing until it
+ * is told to go on. @param go NULL: it is killed */
+static pid_t
+start_lender(uint32_t seat, int *from, int *go)
+{
+	struct plx_qp_token token;
+	int fds[2], more[2] = {-1, -1};
+	struct program p;
+	struct plx_wc wc;
+	pid_t pid;
+
+	assert_int_equal(pipe(fds), 0);
+	if (go != NULL)
+		assert_int_equal(pipe(more), 0);
+	pid = fork();
+	*from = fds[0];
+	if (pid != 0) {
+		close(fds[1]);
+		if (go != NULL) {
+			*go = more[1];
+			close(more[0]);
+		}
+		return pid;
+	}
+	alarm(60);
+	connect_to_peer(&p);
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct plx_sge sge = {(uintptr_t)p.side.memory, BYTES, plx_mr_key(p.side.mr)};
+		const struct plx_recv_wr wr = {.wr_id = i, .sges = 1, .sge = &sge};
+
+		MUST(plx_post_recv(p.side.qp, &wr, 1, NULL) == 1);
+	}
+	post_messages(&p);
+	MUST(plx_qp_lend(p.side.qp, p.connector, seat, &token, NULL) == PLX_OK);
+	MUST(write(fds[1], &token, sizeof(token)) == sizeof(token));
+	if (go == NULL) {
+		kill(getpid(), SIGKILL);
+		_exit(1);
+	}
+	MUST(read(more[0], &token, sizeof(token)) == sizeof(token));
+	/* Nothing of the connection is here any more. */
+	for (uint32_t i = 0; i < DEPTH + 2; i++) {
+		MUST(plx_cq_poll(p.side.cq, &wc, 1) == 1);
+		MUST(wc.status == (i < DEPTH + 1 ? PLX_WC_SUCCESS : PLX_WC_FLUSHED));
+	}
+	MUST(plx_connector_destroy(p.connector) == PLX_OK);
+	MUST(plx_event_channel_destroy(p.channel) == PLX_OK);
+	host_side_close(&p.side);
+	_exit(0);
+}
+
+static void
+send_one(struct host_side *side, uint32_t seed)
+{
+	const struct plx_sge sge = {(uintptr_t)side->memory, BYTES, plx_mr_key(side->mr)};
+	struct plx_wc wc;
+
+	assert_int_equal(
+		plx_post_one(side->qp, PLX_WR(PLX_WR_SEND, 0), seed, &sge, 0, (struct plx_key){0}),
+		PLX_OK);
+	test_until(plx_cq_poll(side->cq, &wc, 1) == 1, (void)0);
+	assert_int_equal(wc.status, PLX_WC_SUCCESS);
+	assert_int_equal(wc.wr_id, seed);
+}
+
+/* The heir goes on, where the other one was. */
+static void
+go_on(struct heir *heir, struct plx_qp *qp, struct plx_connector *connector)
+{
+	struct plx_qp *own = heir->side.qp;
+
+	heir->side.qp = qp;
+	host_side_write(&heir->side, &peer.side, 7);
+	heir->side.qp = own;
+	assert_int_equal(plx_disconnect(connector), PLX_OK);
+	await_event(PLX_CM_EVENT_DISCONNECTED);
+	assert_int_equal(plx_connector_destroy(connector), PLX_OK);
+	assert_int_equal(plx_qp_destroy(qp), PLX_OK);
+}
+
+static void
+what_was_lent_is_taken_from_a_program_that_does_nothing(void **state)
+{
+	struct plx_connector *connector;
+	struct plx_qp_token token;
+	struct plx_qp_past past;
+	struct plx_qp *qp;
+	struct heir heir;
+	int from, go, status;
+	pid_t pid;
+
+	(void)state;
+	open_heir(&heir);
+	open_peer();
+	pid = start_lender(heir.seat, &from, &go);
+	accept_it();
+	post_receives();
+	token = read_token(from);
+	receive_all();
+	send_one(&peer.side, 100);
+	assert_int_equal(import(&heir, &token, &qp, &connector), PLX_OK);
+	plx_qp_inherited(qp, &past);
+	assert_int_equal(past.requests, DEPTH);
+	assert_int_equal(past.receives, 1);
+	assert_int_equal(import(&heir, &token, &qp, &connector), PLX_NO_KEY);
+	assert_int_equal(write(go, &token, sizeof(token)), sizeof(token));
+	close(go);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	go_on(&heir, qp, connector);
+	close_heir(&heir);
+	close_peer();
+}
+
+static void
+what_a_killed_program_has_lent_is_taken_when_all_is_sent(void **state)
+{
+	struct plx_connector *connector;
+	struct plx_qp_token token;
+	struct plx_qp_past past;
+	struct plx_qp *qp;
+	struct heir heir;
+	pid_t pid;
+	int from;
+
+	(void)state;
+	open_heir(&heir);
+	open_peer();
+	pid = start_lender(heir.seat, &from, NULL);
+	accept_it();
+	token = read_token(from);
+	await_kill(pid);
+	assert_int_equal(import(&heir, &token, &qp, &connector), PLX_BUSY);
+	post_receives();
+	send_one(&peer.side, 100);
+	test_until(import(&heir, &token, &qp, &connector) == PLX_OK, (void)0);
+	plx_qp_inherited(qp, &past);
+	assert_int_equal(past.requests, DEPTH);
+	assert_int_equal(past.receives, 1);
+	go_on(&heir, qp, connector);
+	close_heir(&heir);
+	close_peer();
+}
+
+static void
+what_was_lent_and_nobody_takes_ends(void **state)
+{
+	struct plx_connector *connector;
+	struct plx_qp_token token;
+	struct plx_qp *qp;
+	struct heir heir;
+	uint64_t killed;
+	pid_t pid;
+	int from;
+
+	(void)state;
+	open_heir(&heir);
+	open_peer();
+	pid = start_lender(heir.seat, &from, NULL);
+	accept_it();
+	post_receives();
+	token = read_token(from);
+	await_kill(pid);
+	killed = test_ms();
+	receive_all();
+	await_event(PLX_CM_EVENT_DISCONNECTED);
+	assert_in_range(test_ms() - killed, 4000, 9000);
+	assert_int_equal(import(&heir, &token, &qp, &connector), PLX_NO_KEY);
+	close_heir(&heir);
+	close_peer();
+}
+
+static void
+a_loan_is_refused_with_a_sentence_or_ends_with_its_queue_pair(void **state)
+{
+	struct plx_connector *connector;
+	struct plx_why why = {""};
+	struct plx_qp_token token;
+	struct host_side side;
+	struct plx_qp *qp;
+	struct heir heir;
+
+	(void)state;
+	open_heir(&heir);
+	host_side_open(&side, "a");
+	assert_int_equal(plx_qp_lend(side.qp, NULL, heir.seat, &token, &why), PLX_STATE);
+	assert_non_null(strstr(why.text, "only a connected one is lent"));
+	host_side_open(&peer.side, "b");
+	host_side_join(&side, &peer.side);
+	assert_int_equal(plx_qp_lend(side.qp, NULL, heir.seat, &token, &why), PLX_OK);
+	host_side_close(&side);
+	assert_int_equal(import(&heir, &token, &qp, &connector), PLX_NO_KEY);
+	host_side_close(&peer.side);
+	close_heir(&heir);
+	host_side_await_nothing(&host);
+}
+
 /* ---- refusals ---- */
 
 static void
@@ -442,6 +641,10 @@ main(void)
 		cmocka_unit_test(a_peer_that_takes_nothing_is_told_when_the_time_is_over),
 		cmocka_unit_test(an_heir_takes_over_from_a_program_that_was_killed),
 		cmocka_unit_test(what_nobody_takes_over_ends),
+		cmocka_unit_test(what_was_lent_is_taken_from_a_program_that_does_nothing),
+		cmocka_unit_test(what_a_killed_program_has_lent_is_taken_when_all_is_sent),
+		cmocka_unit_test(what_was_lent_and_nobody_takes_ends),
+		cmocka_unit_test(a_loan_is_refused_with_a_sentence_or_ends_with_its_queue_pair),
 		cmocka_unit_test(a_time_without_sense_is_refused_with_a_sentence),
 		cmocka_unit_test(a_host_that_stops_waits_for_none_of_it),
 	};

@@ -28,6 +28,7 @@ static struct pair pair;
 static struct plx_qp *heir; /* of side 1, in `other` */
 static struct plx_domain other;
 static struct plx_cq *cq; /* the heir's */
+static struct plx_qp_past past;
 
 /* The newest READ request on the wire, and how many responses. */
 static struct {
@@ -112,7 +113,7 @@ take_over(void)
 	enum plx_status status;
 
 	pair_start(&pair);
-	status = plx_qp_back_move(b->qp->back, heir->back, NULL);
+	status = plx_qp_back_move(b->qp->back, heir->back, NULL, &past);
 	pair_stop(&pair);
 	if (status == PLX_OK)
 		whole_qp_moved(heir);
@@ -159,7 +160,13 @@ messages_go_on_both_ways(void **state)
 	assert_int_equal(pair_send(a, 3, 0, 64, 0), PLX_OK);
 	assert_int_equal(reap(a->send_cq).status, PLX_WC_SUCCESS);
 	assert_int_equal(reap(b->recv_cq).wr_id, 1);
+	assert_int_equal(pair_recv(a, 8, 0, 64), PLX_OK);
+	assert_int_equal(pair_send(b, 9, 0, 64, 0), PLX_OK);
+	assert_int_equal(reap(a->recv_cq).wr_id, 8);
+	assert_int_equal(reap(b->send_cq).wr_id, 9);
 	assert_int_equal(take_over(), PLX_OK);
+	assert_int_equal(past.requests, 1);
+	assert_int_equal(past.receives, 1);
 	wc = reap(b->recv_cq);
 	assert_int_equal(wc.wr_id, 2);
 	assert_int_equal(wc.status, PLX_WC_FLUSHED);
@@ -256,7 +263,7 @@ a_former_owners_former_owner_is_remembered_too(void **state)
 	assert_int_equal(reap(a->send_cq).status, PLX_WC_SUCCESS);
 	assert_int_equal(take_over(), PLX_OK);
 	pair_start(&pair);
-	assert_int_equal(plx_qp_back_move(heir->back, second->back, NULL), PLX_OK);
+	assert_int_equal(plx_qp_back_move(heir->back, second->back, NULL, &past), PLX_OK);
 	pair_stop(&pair);
 	assert_true(pair_inject(&pair, 1, wire.request, wire.bytes, 1));
 	pair_run(&pair, TURNS);
