@@ -168,6 +168,8 @@ enum plx_mutant {
 	PLX_MUTANT_SAN_RING_FREE_EARLY, /* bytes of a send are overwritten before it is complete */
 	PLX_MUTANT_SAN_TURN_OF_NEWEST,  /* the newest ticket is served first */
 	PLX_MUTANT_SAN_TICKETS_STAY,    /* the tickets of a process that ended stay */
+	PLX_MUTANT_SAN_SEIZED_SENDS,    /* sends of a process that ended are not complete */
+	PLX_MUTANT_SAN_SEIZED_TOLD,     /* who lost control to the host counts as told */
 	PLX_MUTANT_COUNT,
 };
 

@@ -91,6 +91,21 @@ take(struct world *w)
 	plx_san_resume(&w->stream);
 }
 
+/* Of a process that has not given it away. */
+static void
+inherit(struct world *w)
+{
+	struct plx_san_stream left = w->stream;
+	uint8_t *bytes = (uint8_t *)&left;
+	const struct plx_san_config *config = &left.config;
+
+	if (input_byte(&w->input) & 1)
+		bytes[input_word(&w->input) % sizeof(left)] = input_byte(&w->input);
+	if (plx_san_inherit(&left) && config->in_bytes == RING && config->out_bytes == RING &&
+	    config->payload_bytes <= PAYLOAD)
+		w->stream = left;
+}
+
 static void
 rest(struct world *w)
 {
@@ -186,6 +201,8 @@ program(struct world *w, uint8_t what)
 	case 4:
 		if (n & 2)
 			plx_san_suspend(&w->stream);
+		else if (n & 4)
+			inherit(w);
 		else
 			plx_san_pass(&w->stream);
 		break;

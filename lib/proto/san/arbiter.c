@@ -62,6 +62,28 @@ plx_san_took(struct plx_san_arbiter *arbiter, uint64_t process)
 	return true;
 }
 
+bool
+plx_san_seize(struct plx_san_arbiter *arbiter)
+{
+	if (arbiter->phase != PLX_SAN_PHASE_HELD && arbiter->phase != PLX_SAN_PHASE_WANTED &&
+	    arbiter->phase != PLX_SAN_PHASE_OFFERED)
+		return false;
+	arbiter->phase = PLX_SAN_PHASE_SEIZED;
+	arbiter->process = 0;
+	arbiter->told = PLX_MUTANT(SAN_SEIZED_TOLD) && arbiter->told;
+	return true;
+}
+
+bool
+plx_san_seized(struct plx_san_arbiter *arbiter, uint64_t process)
+{
+	if (arbiter->phase != PLX_SAN_PHASE_SEIZED)
+		return false;
+	arbiter->phase = PLX_SAN_PHASE_HELD;
+	arbiter->process = process;
+	return true;
+}
+
 static void
 forget_tickets(struct plx_san_arbiter *arbiter, uint64_t process)
 {
@@ -149,6 +171,7 @@ plx_san_tell(struct plx_san_arbiter *arbiter, uint64_t *process)
 		return tell_everybody(arbiter);
 	case PLX_SAN_PHASE_WANTED:
 	case PLX_SAN_PHASE_OFFERED:
+	case PLX_SAN_PHASE_SEIZED:
 	case PLX_SAN_PHASE_COUNT:
 		break;
 	}

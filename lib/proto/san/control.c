@@ -30,3 +30,20 @@ plx_san_resume(struct plx_san_stream *stream)
 	stream->mine = PLX_SAN_MINE_KEPT;
 	stream->silent = false;
 }
+
+/* Nothing may be half done that only its process could end. */
+bool
+plx_san_inherit(struct plx_san_stream *stream)
+{
+	if (!plx_san_is_valid(stream) || stream_is_over(stream) || stream_has_large(stream) ||
+	    !plx_san_is_open(stream) || stream->in.fetch != PLX_SAN_FETCH_NONE ||
+	    stream->in.conceal || stream->theirs != PLX_SAN_THEIRS_KEPT || stream->resume ||
+	    stream->mine == PLX_SAN_MINE_ASKED || stream->mine == PLX_SAN_MINE_GRANTED ||
+	    stream->out.payload_bytes < PLX_SAN_PAYLOAD_MIN)
+		return false;
+	if (!PLX_MUTANT(SAN_SEIZED_SENDS))
+		plx_san_on_sent(stream, stream->out.sends);
+	plx_san_resume(stream);
+	stream->sends_released = stream->rdma_released = false;
+	return true;
+}

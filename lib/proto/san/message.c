@@ -171,3 +171,15 @@ plx_san_decode(const uint8_t *in, uint32_t bytes, struct plx_san_message *out, u
 		return PLX_SAN_BAD_MESSAGE;
 	return decode_body(in + BODY_AT, out) ? PLX_SAN_DECODED : PLX_SAN_BAD_MESSAGE;
 }
+
+uint32_t
+plx_san_message_bytes(const uint8_t *in, uint32_t most)
+{
+	uint32_t head, payload;
+
+	if (in[0] == PLX_SAN_NOTHING || in[0] >= PLX_SAN_KIND_COUNT)
+		return 0;
+	head = BODY_AT + (uint32_t)kinds[in[0]].body;
+	payload = plx_be32_load(in + PAYLOAD_AT);
+	return payload <= most - head ? head + payload : 0;
+}

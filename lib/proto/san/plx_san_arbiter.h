@@ -23,6 +23,7 @@ enum plx_san_phase {
 	PLX_SAN_PHASE_WANTED,  /* ... which has been told to give it away */
 	PLX_SAN_PHASE_GIVEN,   /* the host has what it gave away; nobody has control */
 	PLX_SAN_PHASE_OFFERED, /* a process has been told to take it */
+	PLX_SAN_PHASE_SEIZED,  /* the host is taking it, without the controller's help */
 	PLX_SAN_PHASE_OVER,    /* lost with its controller */
 	PLX_SAN_PHASE_COUNT,
 };
@@ -72,6 +73,14 @@ bool plx_san_took(struct plx_san_arbiter *arbiter, uint64_t process);
  *              connection is lost with it.
  */
 void plx_san_left(struct plx_san_arbiter *arbiter, uint64_t process, bool saved);
+
+/** The host takes control itself from a controller that does nothing, or has ended: nobody is told
+ * anything until it has it. Or from a process that was to take it, and cannot. Returns: false:
+ * nobody has control, or is to take it */
+bool plx_san_seize(struct plx_san_arbiter *arbiter);
+
+/** ... it is `process` that has it. */
+bool plx_san_seized(struct plx_san_arbiter *arbiter, uint64_t process);
 
 /** Does nobody have control, or wait for it? Then the host may take it: with
  * plx_san_arbiter_begin(). */

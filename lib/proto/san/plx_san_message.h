@@ -123,4 +123,8 @@ uint32_t plx_san_encode(const struct plx_san_message *message, uint8_t *out);
 enum plx_san_decoded plx_san_decode(const uint8_t *in, uint32_t bytes, struct plx_san_message *out,
 				    uint32_t *at) PLX_MUST_CHECK;
 
+/** How long a message is that lies in memory, by its own word. @param most of the memory, at least
+ * PLX_SAN_HEAD_MAX. Returns: 0: there is none, or it would be longer */
+uint32_t plx_san_message_bytes(const uint8_t *in, uint32_t most);
+
 #endif

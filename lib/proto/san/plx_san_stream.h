@@ -292,6 +292,15 @@ void plx_san_pass(struct plx_san_stream *stream);
  * what it did not; its receives are posted. */
 void plx_san_resume(struct plx_san_stream *stream);
 
+/**
+ * Go on with what another process had, which has not given it away: it computes, or has ended, and
+ * its requests are complete. Of memory that it may have written, copied before. Messages that have
+ * arrived and that it has not looked at come next.
+ * Returns: false: it is no stream, has ended, or has something half done that only that process
+ * could end
+ */
+bool plx_san_inherit(struct plx_san_stream *stream);
+
 /* ---- what to do ---- */
 
 enum plx_san_do {

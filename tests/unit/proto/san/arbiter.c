@@ -111,6 +111,8 @@ refuses_all(void)
 			assert_false(plx_san_took(&arbiter, process));
 		if (!may_done)
 			assert_false(plx_san_done(&arbiter, process));
+		if (arbiter.phase != PLX_SAN_PHASE_SEIZED)
+			assert_false(plx_san_seized(&arbiter, process));
 	}
 	assert_memory_equal(&arbiter, &before, sizeof(before));
 }
@@ -198,6 +200,39 @@ a_controller_that_ends_ends_the_connection(void **state)
 		plx_san_left(&arbiter, C, true);
 		assert_int_equal(arbiter.phase, PLX_SAN_PHASE_OVER);
 	}
+}
+
+/* S1, S20: from one that computes, or has ended, or ended before it took it. */
+static void
+the_host_takes_control_itself(void **state)
+{
+	static const enum plx_san_phase phases[] = {PLX_SAN_PHASE_HELD, PLX_SAN_PHASE_WANTED,
+						    PLX_SAN_PHASE_OFFERED};
+
+	(void)state;
+	for (uint32_t i = 0; i < PLX_COUNT_OF(phases); i++) {
+		plx_san_arbiter_begin(&arbiter, A);
+		plx_san_ask(&arbiter, B);
+		plx_san_ask(&arbiter, A);
+		if (phases[i] != PLX_SAN_PHASE_HELD)
+			assert_tells(PLX_SAN_TELL_WANTED, A);
+		if (phases[i] == PLX_SAN_PHASE_OFFERED) {
+			assert_true(plx_san_gave(&arbiter, A));
+			assert_false(plx_san_seize(&arbiter)); /* nobody has it */
+			assert_tells(PLX_SAN_TELL_TAKE, B);
+		}
+		assert_true(plx_san_seize(&arbiter));
+		refuses_all();
+		assert_false(plx_san_seize(&arbiter));
+		assert_tells(PLX_SAN_TELL_NOTHING, 0);
+		plx_san_left(&arbiter, A, false); /* it has nothing to lose */
+		assert_true(plx_san_seized(&arbiter, C));
+		pass(C, B);
+		assert_true(plx_san_done(&arbiter, B));
+		assert_tells(PLX_SAN_TELL_NOTHING, 0);
+	}
+	plx_san_left(&arbiter, B, false);
+	assert_false(plx_san_seize(&arbiter));
 }
 
 /* S18: what it left is the next one's, or the host's own. */
@@ -309,6 +344,7 @@ main(void)
 		cmocka_unit_test(who_waits_and_ends_is_forgotten),
 		cmocka_unit_test(nobody_wants_it_any_more),
 		cmocka_unit_test(a_controller_that_ends_ends_the_connection),
+		cmocka_unit_test(the_host_takes_control_itself),
 		cmocka_unit_test(what_a_controller_left_is_taken),
 		cmocka_unit_test(a_token_is_for_one_process_once),
 		cmocka_unit_test(tokens_are_not_given_twice),

@@ -123,20 +123,28 @@ ends_deliver(struct ends *ends, uint32_t i)
 	return true;
 }
 
-bool
-ends_complete_send(struct ends *ends, uint32_t i)
+/* The oldest SEND is complete; the end does not know it yet. */
+static void
+complete_send(struct end *end)
 {
-	struct end *end = &ends->end[i];
 	const struct ends_sent *sent = &end->sent[end->sent_first];
 
-	if (end->sends == 0)
-		return false;
 	/* Until now the bytes could be sent again. */
 	assert_memory_equal(end->out + sent->ring.at, sent->bytes, sent->ring.first);
 	assert_memory_equal(end->out, sent->bytes + sent->ring.first,
 			    sent->ring.bytes - sent->ring.first);
 	end->sent_first = (end->sent_first + 1) % PLX_SAN_SENDS_MAX;
 	end->sends--;
+}
+
+bool
+ends_complete_send(struct ends *ends, uint32_t i)
+{
+	struct end *end = &ends->end[i];
+
+	if (end->sends == 0)
+		return false;
+	complete_send(end);
 	plx_san_on_sent(&end->stream, 1);
 	return true;
 }
@@ -375,6 +383,21 @@ ends_take(struct ends *ends, uint32_t i)
 	assert_true(plx_san_can_take(&copy));
 	plx_san_resume(&copy);
 	ends->end[i].stream = copy;
+}
+
+bool
+ends_inherit(struct ends *ends, uint32_t i)
+{
+	struct plx_san_stream copy = ends->end[i].stream;
+	struct end *end = &ends->end[i];
+
+	if (!plx_san_inherit(&copy))
+		return false;
+	assert_true(plx_san_is_valid(&copy));
+	while (end->sends > 0)
+		complete_send(end);
+	end->stream = copy;
+	return true;
 }
 
 /* ---- until nothing happens ---- */

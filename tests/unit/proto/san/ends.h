@@ -86,6 +86,10 @@ uint32_t ends_read(struct ends *ends, uint32_t i, uint32_t n);
 /** Another process of the end has what was given away. */
 void ends_take(struct ends *ends, uint32_t i);
 
+/** ... or what was not given away: its process computes, or has ended, and what it had posted is
+ * complete. Returns: false: it cannot be gone on with */
+bool ends_inherit(struct ends *ends, uint32_t i);
+
 /** Do all that can be done without a program. */
 void ends_settle(struct ends *ends);
 /** ... with programs that read everything, and take what was given away. */

@@ -98,7 +98,14 @@ a_message_has_one_length(void **state)
 		for (uint32_t n = 0; n < LENGTHS; n++)
 			assert_int_equal(decode(bytes, n),
 					 n == right ? PLX_SAN_DECODED : PLX_SAN_BAD_MESSAGE);
+		assert_int_equal(plx_san_message_bytes(bytes, LENGTHS), right);
+		assert_int_equal(plx_san_message_bytes(bytes, PLX_SAN_HEAD_MAX),
+				 right <= PLX_SAN_HEAD_MAX ? right : 0);
 	}
+	bytes[0] = PLX_SAN_NOTHING;
+	assert_int_equal(plx_san_message_bytes(bytes, LENGTHS), 0);
+	bytes[0] = PLX_SAN_KIND_COUNT;
+	assert_int_equal(plx_san_message_bytes(bytes, LENGTHS), 0);
 }
 
 static void

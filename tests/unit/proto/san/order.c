@@ -2,8 +2,8 @@
  *
  * Four processes of one end, four of the other, that all write and read: requests are carried out
  * in the order in which they were made, and the streams are whole (S9, S10, S16). What a host and
- * its processes tell each other is on its way for a while. Processes end at any moment.
- * Start with one_schedule().
+ * its processes tell each other is on its way for a while. Processes end at any moment, and the
+ * host takes control from those that compute. Start with one_schedule().
  */
 #include "ends.h"
 #include "plx_san_arbiter.h"
@@ -43,9 +43,9 @@ struct process {
 struct side {
 	struct plx_san_arbiter arbiter;
 	struct process process[PROCESSES];
-	uint32_t made, served; /* requests: numbered from 0 */
-	bool dead[REQUESTS];   /* of a process that ended before its turn */
-	uint32_t swaps;
+	uint32_t made, served;          /* requests: numbered from 0 */
+	bool dead[REQUESTS];            /* of a process that ended before its turn */
+	uint32_t swaps, deaths, seized; /* of processes in control; from others that had it */
 };
 
 static struct ends ends;
@@ -155,16 +155,49 @@ controls(const struct side *s, uint32_t p)
 	return s->arbiter.process == p + 1;
 }
 
-/* One that has no control: its requests are forgotten. */
+/* The host's own process is the first one. */
+static void
+seize(uint32_t i)
+{
+	struct side *s = &side[i];
+
+	assert_true(plx_san_seize(&s->arbiter));
+	assert_true(plx_san_seized(&s->arbiter, 1));
+	s->swaps++;
+}
+
+/* It was told to give control away, and has not heard it. */
+static void
+seize_idle(uint32_t i, uint32_t p)
+{
+	struct side *s = &side[i];
+	struct process *process = &s->process[p];
+
+	if (p == 0 || s->arbiter.phase != PLX_SAN_PHASE_WANTED || !controls(s, p) ||
+	    !process->told.is_there || !ends_inherit(&ends, i))
+		return;
+	process->told.is_there = false;
+	seize(i);
+	s->seized++;
+}
+
+/* Its requests are forgotten; what it has control of is the host's, if it can be. */
 static void
 end(uint32_t i, uint32_t p)
 {
 	struct side *s = &side[i];
 	struct process *process = &s->process[p];
 
-	if (process->ended || controls(s, p) || p == 0)
+	if (process->ended || p == 0)
 		return;
+	if (controls(s, p)) {
+		if (!ends_inherit(&ends, i))
+			return;
+		seize(i);
+		s->deaths++;
+	}
 	process->ended = true;
+	process->told.is_there = process->turn = process->wanted = false;
 	for (; process->count > 0; process->count--) {
 		s->dead[process->asked[process->first]] = true;
 		process->first = (process->first + 1) % REQUESTS;
@@ -180,7 +213,7 @@ call(struct plx_prng *prng)
 	uint32_t i = (uint32_t)plx_prng_below(prng, 2);
 	uint32_t p = (uint32_t)plx_prng_below(prng, PROCESSES);
 
-	switch (plx_prng_below(prng, 12)) {
+	switch (plx_prng_below(prng, 13)) {
 	case 0:
 		request(i, p);
 		break;
@@ -200,8 +233,11 @@ call(struct plx_prng *prng)
 		ends_read(&ends, i, (uint32_t)plx_prng_below(prng, 300));
 		break;
 	case 8:
-		if (plx_prng_chance(prng, 2000))
+		if (plx_prng_chance(prng, 20000))
 			end(i, p);
+		break;
+	case 12:
+		seize_idle(i, p);
 		break;
 	case 9:
 		ends_deliver(&ends, i);
@@ -269,13 +305,20 @@ one_schedule(uint64_t seed)
 static void
 requests_are_carried_out_in_their_order(void **state)
 {
-	uint64_t swaps = 0;
+	uint64_t swaps = 0, deaths = 0, seized = 0;
 
 	(void)state;
-	for (uint64_t seed = 0; seed < SCHEDULES; seed++)
+	for (uint64_t seed = 0; seed < SCHEDULES; seed++) {
 		swaps += one_schedule(seed);
-	print_message("%d schedules, %llu swaps\n", SCHEDULES, (unsigned long long)swaps);
+		deaths += side[0].deaths + side[1].deaths;
+		seized += side[0].seized + side[1].seized;
+	}
+	print_message("%d schedules, %llu swaps, %llu deaths in control, taken from %llu\n",
+		      SCHEDULES, (unsigned long long)swaps, (unsigned long long)deaths,
+		      (unsigned long long)seized);
 	assert_true(swaps > 10 * SCHEDULES);
+	assert_true(deaths > SCHEDULES / 20);
+	assert_true(seized > SCHEDULES / 10);
 }
 
 int

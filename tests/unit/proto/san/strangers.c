@@ -435,6 +435,43 @@ a_stream_from_elsewhere_is_checked(void **state)
 	assert_true(refused > STRANGERS / 10);
 }
 
+/* ... also of one that has not given it away. */
+static void
+a_stream_that_was_not_given_is_checked(void **state)
+{
+	struct plx_prng prng;
+	uint32_t refused = 0;
+
+	(void)state;
+	plx_prng_init(&prng, 4);
+	for (uint32_t i = 0; i < STRANGERS; i++) {
+		struct end *end = &ends.end[0];
+		uint8_t *bytes = (uint8_t *)&end->stream;
+
+		begin();
+		ends_write(&ends, 0, 100);
+		(void)ends_step(&ends, 0);
+		bytes[plx_prng_below(&prng, sizeof(end->stream))] ^=
+			(uint8_t)(1 + plx_prng_below(&prng, 255));
+		end->stream.config.in_bytes = IN;
+		end->stream.config.out_bytes = OUT;
+		if (!plx_san_inherit(&end->stream)) {
+			refused++;
+			continue;
+		}
+		assert_true(plx_san_is_valid(&end->stream));
+		assert_int_equal(end->stream.out.sends, 0);
+		for (uint32_t k = 0; k < MESSAGES / 10; k++) {
+			struct plx_san_message m = draw(&prng);
+
+			deliver(&m);
+			plx_san_write(&end->stream, &end->rings, bytes, 100);
+			obey(&prng);
+		}
+	}
+	assert_true(refused > STRANGERS / 10);
+}
+
 int
 main(void)
 {
@@ -452,6 +489,7 @@ main(void)
 		cmocka_unit_test(suspend_tells_what_was_read),
 		cmocka_unit_test(no_messages_break_a_stream),
 		cmocka_unit_test(a_stream_from_elsewhere_is_checked),
+		cmocka_unit_test(a_stream_that_was_not_given_is_checked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
