@@ -18,7 +18,8 @@
 enum {
 	EVENTS = 64,
 	BACKLOG = 64,
-	TICK_MS = 100, /* how late a deadline may be noticed */
+	TICK_MS = 100,     /* how late a deadline may be noticed */
+	SEIZE_TICK_MS = 2, /* ... while control is being taken from a program */
 };
 
 static int wake = -1; /* the provider has one switch in a process, and upcalls name no broker */
@@ -173,7 +174,8 @@ san_broker_run(struct san_broker *broker, int timeout_ms)
 {
 	struct epoll_event event[EVENTS];
 	bool ticks = !plx_list_empty(&broker->sessions);
-	int wait = ticks && (timeout_ms < 0 || timeout_ms > TICK_MS) ? TICK_MS : timeout_ms;
+	int tick = broker->seizing > 0 ? SEIZE_TICK_MS : TICK_MS;
+	int wait = ticks && (timeout_ms < 0 || timeout_ms > tick) ? tick : timeout_ms;
 	int n = epoll_wait(broker->epoll, event, EVENTS, wait);
 
 	for (int i = 0; i < n; i++) {

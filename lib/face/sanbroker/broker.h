@@ -92,7 +92,6 @@ struct session {
 	bool released; /* nobody has a descriptor */
 	bool aborts;   /* ... and whoever closed it last has asked for a reset */
 	struct san_companion companion;
-	void *messages; /* of the companion */
 	struct san_segment segment;
 	struct san_address local, peer;
 	char adapter[SAN_ADAPTER_NAME];
@@ -102,8 +101,12 @@ struct session {
 	struct watch anchor;
 	bool rest; /* the connection is over, and programs may read what has arrived */
 	enum relay relay;
-	bool told_end;  /* the kernel's socket has the end of what the peer sends */
-	uint32_t token; /* of who gave it away */
+	bool told_end;     /* the kernel's socket has the end of what the peer sends */
+	uint32_t token;    /* of who gave it away */
+	uint32_t loan;     /* by which the broker may take it; 0: it has it */
+	uint64_t given_to; /* the process that it was given to */
+	bool seizing;      /* the broker takes it by the loan */
+	uint64_t seize_until;
 	uint64_t since, swaps;
 	uint32_t ready;    /* as holders know it */
 	uint64_t deadline; /* PLX_NEVER: none */
@@ -134,6 +137,7 @@ struct san_broker {
 	uint64_t reason[FALLBACK_COUNT];
 	struct fallback fallback[FALLBACKS_KEPT]; /* number i is at i modulo their number */
 	uint64_t fallbacks;
+	uint32_t seizing; /* sessions that are; they are looked at often */
 };
 
 /* ---- broker.c ---- */
@@ -196,12 +200,28 @@ void session_done(struct session *session, const struct program *program);
 void session_gave(struct session *session, const struct program *program, uint32_t token,
 		  bool rest);
 void session_took(struct session *session, const struct program *program, int error);
+/* Take a socket of the host, by a token. INVALID_SOCKET, with an error of Winsock: it cannot be */
+SOCKET session_redeem(const struct session *session, uint32_t token, int *error);
+/* Programs that wanted to give control away, and have no descriptor. */
+void session_forget_leavers(struct session *session);
+/* How WSPDuplicateSocket() names a process. 0: it has said nothing of that */
+uint32_t session_name_of(struct session *session, uint64_t process);
+/* Say what the arbiter says. */
+void session_tell(struct session *session);
 /* A program would wait, or goes: the broker is to have control. */
 void session_call_in(struct session *session, const struct program *program);
 /* The last descriptor has been closed; or something was written past the switch. */
 void session_released(struct watch *watch);
 /* A program will use the kernel's socket from now on, and so will all. */
 void session_relay(struct session *session, struct program *program);
+
+/* ---- seize.c ---- */
+
+/* Take control from the program that has it, if it does nothing with it; or has ended. Returns:
+ * false: nothing has changed */
+bool session_seize(struct session *session, bool has_ended);
+/* Try once more. */
+void session_go_on_seizing(struct session *session, uint64_t now);
 
 /* ---- relay.c ---- */
 

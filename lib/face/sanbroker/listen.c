@@ -6,12 +6,17 @@
  */
 #include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "broker.h"
 #include "plx_session.h"
+
+enum {
+	ANSWER_MS = 1,
+};
 
 /* ---- listening ---- */
 
@@ -132,6 +137,18 @@ kernel_address(const struct san_address *local, struct sockaddr_storage *out)
 	return (socklen_t)plx_session_sockaddr_bytes(&ip);
 }
 
+/* Within the machine the answer is there at once, unless the listener's queue is full. */
+static bool
+is_refused(int fd)
+{
+	struct pollfd answer = {.fd = fd, .events = POLLOUT};
+	socklen_t bytes = sizeof(int);
+	int error = 0;
+
+	(void)poll(&answer, 1, ANSWER_MS);
+	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &bytes) == 0 && error != 0;
+}
+
 /* Connect to the program's socket. Returns: the anchor; -1: nobody listens any more */
 static int
 drop_anchor(const struct listener *listener)
@@ -140,7 +157,8 @@ drop_anchor(const struct listener *listener)
 	socklen_t bytes = kernel_address(&listener->local, &to);
 	int fd = socket(to.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-	if (fd < 0 || connect(fd, (struct sockaddr *)&to, bytes) == 0 || errno == EINPROGRESS)
+	if (fd < 0 || connect(fd, (struct sockaddr *)&to, bytes) == 0 ||
+	    (errno == EINPROGRESS && !is_refused(fd)))
 		return fd;
 	close(fd);
 	return -1;

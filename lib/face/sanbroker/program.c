@@ -44,8 +44,10 @@ program_answer(struct program *program, uint32_t question, const struct session 
 
 	if (session == NULL) {
 		/* What a listener will need: one that changes its user attaches before. */
-		if (error == 0 && plx_sanqp_adapter_name(0, message.adapter))
+		if (error == 0 && plx_sanqp_adapter_name(0, message.adapter)) {
 			plx_sanqp_host(message.adapter, message.host, sizeof(message.host));
+			message.broker = plx_sanqp_process(message.adapter);
+		}
 		send_to(program, &message, -1);
 		return;
 	}

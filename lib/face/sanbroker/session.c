@@ -17,8 +17,6 @@ enum {
 	SENDS = 8,
 };
 
-static void tell(struct session *session);
-
 /* ---- making ---- */
 
 static struct plx_san_config
@@ -46,9 +44,7 @@ session_make(struct san_broker *broker, SOCKET s, bool connects)
 	session = calloc(1, sizeof(*session));
 	if (session == NULL)
 		return NULL;
-	session->messages = plx_mem_alloc(san_companion_bytes(&config), -1, NULL);
-	if (session->messages == NULL || san_segment_make(&session->segment, &config) != 0) {
-		plx_mem_free(session->messages);
+	if (san_segment_make(&session->segment, &config) != 0) {
 		free(session);
 		return NULL;
 	}
@@ -75,7 +71,6 @@ session_free(struct session *session)
 	plx_list_remove(&session->link);
 	session->broker->count.sessions--;
 	san_segment_free(&session->segment);
-	plx_mem_free(session->messages);
 	free(session);
 }
 
@@ -121,16 +116,27 @@ session_add_holder(struct session *session, struct program *program)
 		return NULL;
 	holder->program = program;
 	plx_list_append(&session->holders, &holder->link);
-	atomic_fetch_add(&session->segment.shared->holders, 1);
 	return holder;
 }
 
 static void
-drop_holder(struct session *session, struct holder *holder)
+drop_holder(struct holder *holder)
 {
 	plx_list_remove(&holder->link);
 	free(holder);
-	atomic_fetch_sub(&session->segment.shared->holders, 1);
+}
+
+void
+session_forget_leavers(struct session *session)
+{
+	struct plx_list *node, *after;
+
+	plx_list_for_each (node, after, &session->holders) {
+		struct holder *holder = plx_list_entry(node, struct holder, link);
+
+		if (holder->leaves)
+			drop_holder(holder);
+	}
 }
 
 static struct holder *
@@ -204,7 +210,7 @@ session_begin(struct session *session)
 {
 	int error = san_companion_open(&session->companion, &session->broker->call, session->s,
 				       &session->segment.config, &session->segment.rings,
-				       session->messages);
+				       session->segment.messages);
 	struct plx_connector_info info;
 
 	session->controls = true;
@@ -216,22 +222,42 @@ session_begin(struct session *session)
 		return;
 	}
 	session->segment.config.reads = session->companion.stream.config.reads;
+	san_companion_record_in(&session->companion, &session->segment.shared->records);
 	session->local = (struct san_address){info.local, info.local_port};
 	session->peer = (struct san_address){info.remote, info.remote_port};
 	session_run(session);
 }
 
+static WSAPROTOCOL_INFOW
+info_of(const struct session *session, uint32_t token)
+{
+	return (WSAPROTOCOL_INFOW){
+		.iAddressFamily = session->local.ip.version == 6 ? AF_INET6 : AF_INET,
+		.iSocketType = SOCK_STREAM,
+		.iProtocol = IPPROTO_TCP,
+		.dwProviderReserved = token,
+	};
+}
+
+SOCKET
+session_redeem(const struct session *session, uint32_t token, int *error)
+{
+	WSAPROTOCOL_INFOW info = info_of(session, token);
+
+	return session->broker->call.lpWSPSocket(info.iAddressFamily, info.iSocketType,
+						 info.iProtocol, &info, 0, WSA_FLAG_OVERLAPPED,
+						 error);
+}
+
 /* What cannot be gone on with is not left to the host, which would wait for somebody to take it. */
 static void
-refuse(struct session *session, WSAPROTOCOL_INFOW *info)
+refuse(const struct session *session)
 {
-	const WSPPROC_TABLE *call = &session->broker->call;
 	int ignored;
-	SOCKET s = call->lpWSPSocket(info->iAddressFamily, info->iSocketType, info->iProtocol, info,
-				     0, WSA_FLAG_OVERLAPPED, &ignored);
+	SOCKET s = session_redeem(session, session->token, &ignored);
 
 	if (s != INVALID_SOCKET)
-		call->lpWSPCloseSocket(s, &ignored);
+		session->broker->call.lpWSPCloseSocket(s, &ignored);
 }
 
 /* The connection is over. Returns: false: there is nothing left of it, or it failed */
@@ -246,27 +272,27 @@ take_rest(struct session *session, const struct plx_san_stream *stream)
 static void
 take(struct session *session)
 {
-	WSAPROTOCOL_INFOW info = {
-		.iAddressFamily = session->local.ip.version == 6 ? AF_INET6 : AF_INET,
-		.iSocketType = SOCK_STREAM,
-		.iProtocol = IPPROTO_TCP,
-		.dwProviderReserved = session->token,
-	};
-	struct plx_san_stream stream = session->segment.shared->stream; /* copied, then judged */
-	bool same = memcmp(&stream.config, &session->segment.config, sizeof(stream.config)) == 0;
-	bool taken = same && !session->rest &&
-		     san_companion_take(&session->companion, &session->broker->call, &info, &stream,
-					&session->segment.rings, session->messages) == 0;
+	WSAPROTOCOL_INFOW info = info_of(session, session->token);
+	struct plx_san_stream stream;
+	bool same, taken;
+
+	san_segment_stream(&session->segment, &stream);
+	same = memcmp(&stream.config, &session->segment.config, sizeof(stream.config)) == 0;
+	taken = same && !session->rest &&
+		san_companion_take(&session->companion, &session->broker->call, &info, &stream,
+				   &session->segment.rings, session->segment.messages) == 0;
 
 	if (!taken && !session->rest)
-		refuse(session, &info);
+		refuse(session);
 	/* The peer may have closed meanwhile. */
 	if (!taken && !(same && take_rest(session, &stream))) {
 		session_end(session, ECONNRESET);
 		return;
 	}
+	san_companion_record_in(&session->companion, &session->segment.shared->records);
 	session->s = session->companion.s;
 	session->controls = true;
+	session->loan = 0;
 	session->ready = 0; /* others had control since: whoever sleeps is told anew */
 	(void)plx_san_took(&session->arbiter, BROKER_PROCESS);
 }
@@ -275,8 +301,9 @@ take(struct session *session)
 static void
 gave(struct session *session)
 {
-	session->segment.shared->stream = session->companion.stream;
+	san_companion_record_in(&session->companion, &session->segment.shared->records);
 	session->token = session->rest ? 0 : session->companion.info.dwProviderReserved;
+	session->loan = session->token;
 	let_go(session);
 	(void)plx_san_gave(&session->arbiter, BROKER_PROCESS);
 }
@@ -318,6 +345,9 @@ session_end(struct session *session, int error)
 	if (session->state == SESSION_OVER)
 		return;
 	session->state = SESSION_OVER;
+	session->broker->seizing -= session->seizing;
+	session->seizing = false;
+	atomic_store(&session->segment.shared->word, SAN_WORD_BROKER);
 	let_go(session);
 	if (session->asker != NULL)
 		program_answer(session->asker, session->question, NULL, error);
@@ -334,6 +364,8 @@ session_on_time(struct session *session, uint64_t now)
 {
 	if (session->state == SESSION_OVER)
 		return;
+	if (session->seizing)
+		session_go_on_seizing(session, now);
 	if (now >= session->deadline)
 		session_end(session, ETIMEDOUT);
 	else if (session->controls && now >= plx_san_timer(&session->companion.stream))
@@ -347,7 +379,7 @@ want_relay(struct session *session)
 	session->relay = RELAY_WANTED;
 	broker_watch_for(session->broker, &session->anchor, 0);
 	(void)plx_san_ask(&session->arbiter, BROKER_PROCESS);
-	tell(session);
+	session_tell(session);
 	session_run(session);
 }
 
@@ -406,7 +438,7 @@ session_released(struct watch *watch)
 		return;
 	}
 	(void)plx_san_ask(&session->arbiter, BROKER_PROCESS);
-	tell(session);
+	session_tell(session);
 	session_run(session);
 }
 
@@ -463,7 +495,7 @@ advance(struct session *session)
 		/* One that was accepted has its anchor, and programs may ask for it already. */
 		if (session->segment.config.connects && !connect_finish(session))
 			session_end(session, ECONNRESET);
-		tell(session);
+		session_tell(session);
 	}
 	if (session->released && session->controls &&
 	    (session->state == SESSION_UP || session->state == SESSION_CLOSING))
@@ -494,22 +526,27 @@ session_run(struct session *session)
 		san_companion_run(&session->companion, broker_now());
 	if (session->controls && session->companion.given) {
 		gave(session);
-		tell(session);
+		session_tell(session);
 	}
 }
 
 /* ---- control passes on ---- */
 
+uint32_t
+session_name_of(struct session *session, uint64_t process)
+{
+	const struct holder *holder = holder_of(session, process);
+
+	if (process == BROKER_PROCESS)
+		return plx_sanqp_process(session->adapter);
+	return holder != NULL ? holder->name : 0;
+}
+
 /* How the process whose ticket is the oldest is named. */
 static uint32_t
 name_of_next(struct session *session)
 {
-	uint64_t next = session->arbiter.ticket[session->arbiter.first];
-	const struct holder *holder = holder_of(session, next);
-
-	if (next == BROKER_PROCESS)
-		return plx_sanqp_process(session->adapter);
-	return holder != NULL ? holder->name : 0;
+	return session_name_of(session, session->arbiter.ticket[session->arbiter.first]);
 }
 
 static void
@@ -536,24 +573,36 @@ tell_program(struct session *session, struct program *program, enum plx_san_tell
 		program_tell(program, session, SAN_CONTROL_TAKE, 0, session->token, 0);
 }
 
-static void
-tell(struct session *session)
+void
+session_tell(struct session *session)
 {
 	enum plx_san_tell what;
 	uint64_t process;
 
+	atomic_store(&session->segment.shared->waiting, session->arbiter.count);
 	while (session->state != SESSION_OVER && session->state != SESSION_HELLO &&
 	       (what = plx_san_tell(&session->arbiter, &process)) != PLX_SAN_TELL_NOTHING) {
 		struct holder *holder = holder_of(session, process);
 
 		session->broker->count.swaps += what == PLX_SAN_TELL_TAKE;
 		session->swaps += what == PLX_SAN_TELL_TAKE;
+		if (what == PLX_SAN_TELL_WANTED)
+			session->given_to = session->arbiter.ticket[session->arbiter.first];
 		if (what == PLX_SAN_TELL_OVER)
 			session_end(session, ECONNRESET);
 		else if (process == BROKER_PROCESS)
 			tell_broker(session, what);
+		else if (what == PLX_SAN_TELL_WANTED && session_seize(session, false))
+			continue;
+		/* It was given to one that has ended since. */
+		else if (what == PLX_SAN_TELL_TAKE && process != session->given_to &&
+			 session_seize(session, true))
+			continue;
 		else if (holder != NULL)
 			tell_program(session, holder->program, what);
+		/* It may have ended its call before it could hear that. */
+		if (what == PLX_SAN_TELL_WANTED && process != BROKER_PROCESS)
+			(void)session_seize(session, false);
 	}
 	atomic_store(&session->segment.shared->waiting, session->arbiter.count);
 }
@@ -579,7 +628,7 @@ session_ask(struct session *session, struct program *program, uint32_t name)
 		program_tell(program, session, SAN_CONTROL_OVER, 0, 0, ENOBUFS);
 		return;
 	}
-	tell(session);
+	session_tell(session);
 	session_run(session);
 }
 
@@ -588,7 +637,7 @@ session_done(struct session *session, const struct program *program)
 {
 	if (!plx_san_done(&session->arbiter, program->process))
 		return;
-	tell(session);
+	session_tell(session);
 	session_run(session);
 }
 
@@ -600,12 +649,12 @@ session_gave(struct session *session, const struct program *program, uint32_t to
 	if (!plx_san_gave(&session->arbiter, program->process))
 		return;
 	if (holder != NULL && holder->leaves)
-		drop_holder(session, holder);
-	session->token = token;
+		drop_holder(holder);
+	session->token = session->loan = token;
 	session->rest |= rest;
 	if (token == 0 && !rest)
 		session_end(session, ECONNRESET);
-	tell(session);
+	session_tell(session);
 	session_run(session);
 }
 
@@ -616,7 +665,8 @@ session_took(struct session *session, const struct program *program, int error)
 		return;
 	if (error != 0)
 		session_end(session, ECONNRESET);
-	tell(session);
+	session_tell(session);
+	session_run(session);
 }
 
 static bool
@@ -628,10 +678,12 @@ has_control(const struct session *session, const struct program *program)
 void
 session_call_in(struct session *session, const struct program *program)
 {
-	if (!has_control(session, program))
+	if (session->controls || session->arbiter.phase != PLX_SAN_PHASE_HELD ||
+	    session_holder(session, program) == NULL)
 		return;
 	(void)plx_san_ask(&session->arbiter, BROKER_PROCESS);
-	tell(session);
+	session_tell(session);
+	session_run(session);
 }
 
 void
@@ -648,11 +700,11 @@ session_leave(struct session *session, struct program *program, bool aborts)
 		return;
 	}
 	plx_san_left(&session->arbiter, program->process, true);
-	drop_holder(session, holder);
-	tell(session);
+	drop_holder(holder);
+	session_tell(session);
 }
 
-/* What it had control of is lost with it. */
+/* What it had control of, and had not lent, is lost with it. */
 void
 session_lost(struct session *session, struct program *program)
 {
@@ -660,8 +712,10 @@ session_lost(struct session *session, struct program *program)
 
 	if (holder == NULL || session->state == SESSION_OVER)
 		return;
-	drop_holder(session, holder);
+	if (has_control(session, program))
+		(void)session_seize(session, true);
 	plx_san_left(&session->arbiter, program->process, false);
-	tell(session);
+	drop_holder(holder);
+	session_tell(session);
 	session_run(session);
 }

@@ -153,16 +153,15 @@ static void
 put_stream(json_t *one, const struct session *session)
 {
 	const struct san_shared *shared = session->segment.shared;
-	const struct plx_san_stream *stream = &shared->stream;
+	struct plx_san_stream stream;
 	const uint32_t ready = atomic_load(&shared->ready);
 	const uint32_t marks = !!(ready & SAN_READY_END) + !!(ready & SAN_READY_URGENT);
 
 	put_count(one, "received", atomic_load(&shared->arrived) - marks);
 	put_count(one, "sent", atomic_load(&shared->released));
-	if (session->controls)
-		stream = &session->companion.stream;
-	put_count(one, "credits", stream->out.posted - stream->out.messages);
-	put_count(one, "epoch", stream->epoch);
+	san_segment_stream(&session->segment, &stream);
+	put_count(one, "credits", stream.out.posted - stream.out.messages);
+	put_count(one, "epoch", stream.epoch);
 }
 
 static json_t *

@@ -96,14 +96,16 @@ find_session(uint64_t number)
 static void
 use_adapter(const struct known *known)
 {
-	if (plx_sanqp_add(known->adapter, known->host))
-		(void)plx_sanqp_process(known->adapter);
+	if (!plx_sanqp_add(known->adapter, known->host))
+		return;
+	(void)plx_sanqp_process(known->adapter);
+	plx_sanqp_heir(known->adapter, known->broker);
 }
 
 static void
 remember(const struct san_control *answer)
 {
-	struct known known;
+	struct known known = {.broker = answer->broker};
 
 	memcpy(known.adapter, answer->adapter, sizeof(known.adapter));
 	memcpy(known.host, answer->host, sizeof(known.host));
@@ -149,7 +151,6 @@ static void
 free_session(struct session *session)
 {
 	san_segment_free(&session->segment);
-	plx_mem_free(session->messages);
 	close_hidden(session->kick);
 	pthread_mutex_destroy(&session->lock);
 	free(session);
@@ -181,9 +182,9 @@ client_put(struct session *session)
 	pthread_mutex_unlock(&client.lock);
 	if (!last)
 		return;
-	pthread_mutex_lock(&session->lock);
+	control_lock(session);
 	control_close(session);
-	pthread_mutex_unlock(&session->lock);
+	control_unlock(session);
 	pthread_mutex_lock(&client.lock);
 	plx_list_remove(&session->link);
 	pthread_mutex_unlock(&client.lock);
@@ -239,6 +240,7 @@ put_into(struct inbox *inbox, const struct san_control *m)
 		inbox->name = m->process;
 	} else if (m->kind == SAN_CONTROL_TAKE) {
 		inbox->take = true;
+		inbox->wanted = false; /* what was said before is of the time before */
 		inbox->token = m->token;
 	} else if (m->kind == SAN_CONTROL_RELAYED) {
 		inbox->relayed = true;
@@ -497,9 +499,9 @@ san_client_relay(int fd)
 
 	if (session == NULL)
 		return;
-	pthread_mutex_lock(&session->lock);
+	control_lock(session);
 	control_relay(session);
-	pthread_mutex_unlock(&session->lock);
+	control_unlock(session);
 	client_put(session);
 }
 
@@ -599,9 +601,9 @@ san_client_share(void)
 
 		if (session == NULL)
 			continue;
-		pthread_mutex_lock(&session->lock);
+		control_lock(session);
 		control_share(session);
-		pthread_mutex_unlock(&session->lock);
+		control_unlock(session);
 		client_put(session);
 	}
 }

@@ -38,7 +38,7 @@ struct session {
 	struct san_address local, peer;
 	char adapter[SAN_ADAPTER_NAME];
 
-	pthread_mutex_t lock; /* protects what follows */
+	pthread_mutex_t lock; /* protects what follows: control_lock() */
 	uint32_t sleepers;
 	uint32_t heard; /* shared->told, when the broker was listened to */
 	bool controls;
@@ -47,8 +47,11 @@ struct session {
 	bool giving;      /* a thread is at it */
 	uint64_t gives;   /* how often it was */
 	uint32_t name;
+	uint32_t process; /* how WSPDuplicateSocket() names this one */
+	bool lent;        /* the broker may take control between calls */
+	bool calls_in;    /* ... and is to */
+	bool lost;        /* it has: the companion is to be closed */
 	struct san_companion companion;
-	void *messages;      /* NULL: none yet */
 	atomic_bool relayed; /* the kernel's socket is used from now on */
 	bool over;
 	int error;       /* of OVER */
@@ -64,6 +67,7 @@ enum {
 /* An adapter that the broker has named. */
 struct known {
 	char adapter[SAN_ADAPTER_NAME], host[SAN_HOST_PATH];
+	uint32_t broker; /* how WSPDuplicateSocket() names it */
 };
 
 struct client {
@@ -99,6 +103,9 @@ void client_relayed(const struct session *session);
 
 /* ---- control.c ---- */
 
+/* Between both the broker does not take control: at the beginning it may have. */
+void control_lock(struct session *session);
+void control_unlock(struct session *session);
 /* Act upon what the broker has said. The lock is held, as for all of these. */
 void control_attend(struct session *session);
 /**
@@ -120,6 +127,11 @@ void control_relay(struct session *session);
 void control_close(struct session *session);
 /* Do what can be done. */
 void control_run(struct session *session);
+/* ... when the program has read or written. */
+void control_changed(struct session *session);
+/* It waits for bytes or room, and somebody tells it. */
+void control_park(struct session *session);
+void control_unpark(struct session *session);
 /* Sleep until something has happened, at most so long; the lock is let go. */
 void control_sleep(struct session *session, int ms);
 /* Others of this process that sleep look again. */

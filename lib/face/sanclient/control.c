@@ -28,6 +28,76 @@ now(void)
 	return (uint64_t)t.tv_sec * PLX_SEC + (uint64_t)t.tv_nsec;
 }
 
+/* ---- between calls ---- */
+
+/* What the broker has taken is closed when it has it: not while it still takes it. */
+static void
+bury(struct session *session)
+{
+	if (!session->lost || atomic_load(&session->segment.shared->word) ==
+				      san_word(session->process, SAN_WORD_SEIZED))
+		return;
+	san_companion_close(&session->companion);
+	session->lost = false;
+}
+
+static void
+lose(struct session *session)
+{
+	session->lost = true;
+	session->controls = session->wanted = session->lent = session->calls_in = false;
+	session->gives++;
+}
+
+static void
+begin(struct session *session)
+{
+	uint64_t idle = san_word(session->process, SAN_WORD_IDLE);
+
+	if (session->lent &&
+	    !atomic_compare_exchange_strong(&session->segment.shared->word, &idle,
+					    san_word(session->process, SAN_WORD_BUSY)))
+		lose(session);
+	bury(session);
+}
+
+static void
+end(struct session *session)
+{
+	if (session->lent)
+		atomic_store(&session->segment.shared->word,
+			     san_word(session->process, SAN_WORD_IDLE));
+}
+
+void
+control_lock(struct session *session)
+{
+	pthread_mutex_lock(&session->lock);
+	begin(session);
+}
+
+static void give_if_wanted(struct session *session);
+
+/* What the broker says meanwhile it says before it looks whether control can be taken, and here it
+ * is the other way round: one of both notices. */
+void
+control_unlock(struct session *session)
+{
+	const _Atomic uint32_t *told = &session->segment.shared->told;
+
+	end(session);
+	while (session->lent && atomic_load(told) != session->heard) {
+		begin(session);
+		control_attend(session);
+		give_if_wanted(session);
+		end(session);
+	}
+	if (session->calls_in)
+		client_tell(session, SAN_CONTROL_IDLE, 0, 0, 0);
+	session->calls_in = false;
+	pthread_mutex_unlock(&session->lock);
+}
+
 /* ---- running ---- */
 
 void
@@ -37,6 +107,14 @@ control_run(struct session *session)
 		return;
 	san_companion_run(&session->companion, now());
 	(void)san_segment_publish(&session->segment, &session->companion.stream);
+}
+
+void
+control_changed(struct session *session)
+{
+	if (session->controls)
+		san_companion_record(&session->companion);
+	control_run(session);
 }
 
 void
@@ -86,11 +164,12 @@ control_sleep(struct session *session, int ms)
 		for (int i = 0; i < PLX_SANQP_FDS; i++)
 			fds[n++] = (struct pollfd){of[i], POLLIN, 0};
 	__atomic_add_fetch(&session->sleepers, 1, __ATOMIC_SEQ_CST);
+	end(session);
 	pthread_mutex_unlock(&session->lock);
 	(void)poll(fds, (nfds_t)n, ms < 0 || ms > LOOK_MS ? LOOK_MS : ms);
 	(void)eventfd_read(session->kick, &ignored);
 	client_hear();
-	pthread_mutex_lock(&session->lock);
+	control_lock(session);
 	__atomic_sub_fetch(&session->sleepers, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -104,7 +183,6 @@ take_rest(struct session *session, const struct plx_san_stream *stream)
 	return session->controls ? 0 : ECONNRESET;
 }
 
-/* Its memory for messages is made with the first time. */
 static int
 take(struct session *session, uint32_t token)
 {
@@ -114,31 +192,51 @@ take(struct session *session, uint32_t token)
 		.iProtocol = IPPROTO_TCP,
 		.dwProviderReserved = token,
 	};
-	struct plx_san_stream stream = session->segment.shared->stream; /* copied, then judged */
+	struct san_companion *companion = &session->companion;
+	struct plx_san_stream stream;
 
+	bury(session);
+	san_segment_stream(&session->segment, &stream);
 	if (memcmp(&stream.config, &session->segment.config, sizeof(stream.config)) != 0)
 		return ECONNRESET;
 	if (token == 0)
 		return take_rest(session, &stream);
-	if (session->messages == NULL)
-		session->messages =
-			plx_mem_alloc(san_companion_bytes(&session->segment.config), -1, NULL);
-	if (session->messages == NULL)
-		return ENOMEM;
 	/* The peer may have closed meanwhile. */
-	if (san_companion_take(&session->companion, &client.call, &info, &stream,
-			       &session->segment.rings, session->messages) != 0)
+	if (san_companion_take(companion, &client.call, &info, &stream, &session->segment.rings,
+			       session->segment.messages) != 0)
 		return take_rest(session, &stream);
 	session->controls = true;
+	san_companion_record_in(companion, &session->segment.shared->records);
+	session->process = plx_sanqp_process(session->adapter);
+	session->lent = true;
+	atomic_store(&session->segment.shared->word, san_word(session->process, SAN_WORD_BUSY));
 	return 0;
+}
+
+/* The companion has nothing in progress any more, or the connection has ended. */
+static void
+hand_over(struct session *session)
+{
+	struct san_companion *companion = &session->companion;
+	bool rest = !companion->given && san_companion_has_ended_well(companion);
+	uint32_t token = 0;
+
+	if (companion->given || rest) {
+		(void)san_segment_publish(&session->segment, &companion->stream);
+		san_companion_record_in(companion, &session->segment.shared->records);
+		token = rest ? 0 : companion->info.dwProviderReserved;
+	}
+	san_companion_close(companion);
+	session->controls = session->wanted = session->lent = session->calls_in = false;
+	session->gives++;
+	atomic_store(&session->segment.shared->word, SAN_WORD_BROKER);
+	client_tell(session, SAN_CONTROL_GAVE, rest, token, 0);
 }
 
 static void
 give(struct session *session)
 {
 	struct san_companion *companion = &session->companion;
-	uint32_t token = 0;
-	bool rest;
 
 	if (session->giving) { /* another thread does */
 		control_sleep(session, 100);
@@ -147,20 +245,13 @@ give(struct session *session)
 	session->giving = true;
 	san_companion_pass(companion, session->name);
 	control_run(session);
-	while (!companion->given && companion->stream.end == PLX_SAN_END_NOT) {
+	while (session->controls && !companion->given && companion->stream.end == PLX_SAN_END_NOT) {
 		control_sleep(session, 100);
 		control_run(session);
 	}
-	rest = !companion->given && san_companion_has_ended_well(companion);
-	if (companion->given || rest) {
-		(void)san_segment_publish(&session->segment, &session->companion.stream);
-		session->segment.shared->stream = companion->stream;
-		token = rest ? 0 : companion->info.dwProviderReserved;
-	}
-	san_companion_close(companion);
-	session->controls = session->wanted = session->giving = false;
-	session->gives++;
-	client_tell(session, SAN_CONTROL_GAVE, rest, token, 0);
+	session->giving = false;
+	if (session->controls)
+		hand_over(session);
 }
 
 static void
@@ -288,9 +379,35 @@ has_unsent(const struct session *session)
 	       (out->put != out->sent || out->urgent || (out->fin_wanted && !out->fin));
 }
 
+void
+control_park(struct session *session)
+{
+	struct san_shared *shared = session->segment.shared;
+
+	session->parked++;
+	atomic_fetch_add(&shared->parked, 1);
+	/* Who computes tells nobody. */
+	if (!session->controls && !session->over &&
+	    (atomic_load(&shared->word) & SAN_WORD_STATE) != SAN_WORD_BROKER)
+		client_tell(session, SAN_CONTROL_IDLE, 0, 0, 0);
+}
+
+void
+control_unpark(struct session *session)
+{
+	atomic_fetch_sub(&session->segment.shared->parked, 1);
+	session->parked--;
+}
+
+static bool
+others_wait(const struct session *session)
+{
+	return atomic_load(&session->segment.shared->parked) > session->parked;
+}
+
 /* A program that computes sends nothing and hears nothing. So what it has written is sent before a
- * call ends, or by the broker if the other end takes its time; and one that shares a session keeps
- * no control of it. */
+ * call ends, or by the broker if the other end takes its time; and the broker has control while
+ * others wait, or if it could not take it. */
 void
 control_leave(struct session *session)
 {
@@ -301,7 +418,11 @@ control_leave(struct session *session)
 		control_sleep(session, 1);
 		control_run(session);
 	}
-	if (has_unsent(session) || atomic_load(&session->segment.shared->holders) > 1)
+	if (!session->controls || session->over)
+		return;
+	if (session->lent)
+		session->calls_in = has_unsent(session) || others_wait(session);
+	else if (session->companion.stream.end == PLX_SAN_END_NOT || others_wait(session))
 		call_broker_in(session);
 }
 
@@ -309,7 +430,8 @@ void
 control_share(struct session *session)
 {
 	control_attend(session);
-	call_broker_in(session);
+	if (!session->lent)
+		call_broker_in(session);
 }
 
 void
@@ -338,7 +460,11 @@ control_close(struct session *session)
 	client_tell(session, SAN_CONTROL_CLOSE, session->aborts, 0, 0);
 	if (!session->over)
 		await_wanted(session);
-	if (session->controls)
+	for (uint32_t ms = 0; session->lost && ms < CLOSE_MS && !client.gone; ms++) {
+		(void)poll(NULL, 0, 1);
+		bury(session);
+	}
+	if (session->controls || session->lost)
 		san_companion_close(&session->companion);
 	session->controls = false;
 }

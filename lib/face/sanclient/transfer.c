@@ -107,13 +107,9 @@ ms_until(uint64_t end)
 static bool
 park(struct session *session, uint32_t what, int fd, int option, uint64_t *end)
 {
-	_Atomic uint32_t *parked = &session->segment.shared->parked;
-
 	if (*end == 0)
 		*end = end_of(fd, option);
-
-	atomic_fetch_add(parked, 1);
-	session->parked++;
+	control_park(session);
 	control_release(session);
 	do {
 		control_sleep(session, ms_until(*end));
@@ -122,8 +118,7 @@ park(struct session *session, uint32_t what, int fd, int option, uint64_t *end)
 			control_release(session);
 	} while (!session->controls && !session->over && !session->relayed && ms_until(*end) != 0 &&
 		 !(atomic_load(&session->segment.shared->ready) & (what | SAN_READY_END)));
-	session->parked--;
-	atomic_fetch_sub(parked, 1);
+	control_unpark(session);
 	return ms_until(*end) != 0;
 }
 
@@ -147,11 +142,12 @@ read_some(struct session *session, void *bytes, size_t n, int flags, int *error)
 			return -1;
 		}
 		memcpy(bytes, &byte, n > 0);
+		control_changed(session);
 		return n > 0;
 	}
 	got = plx_san_read(stream, &session->segment.rings, bytes, most, peek);
 	if (got > 0 || n == 0) {
-		control_run(session); /* there is room again: the other end hears so */
+		control_changed(session); /* there is room again: the other end hears so */
 		return got;
 	}
 	if (plx_san_is_at_end(stream))
@@ -202,10 +198,10 @@ san_client_recv(int fd, void *bytes, size_t n, int flags)
 
 	if (session == NULL)
 		return fail(EBADF);
-	pthread_mutex_lock(&session->lock);
+	control_lock(session);
 	got = receive(session, fd, bytes, n, flags);
 	control_leave(session);
-	pthread_mutex_unlock(&session->lock);
+	control_unlock(session);
 	client_put(session);
 	return got >= 0 ? got : got == -EREMOTE ? SAN_RELAYED : fail((int)-got);
 }
@@ -229,7 +225,7 @@ write_some(struct session *session, const uint8_t *bytes, size_t n, int flags, i
 	put = plx_san_write(stream, &session->segment.rings, bytes, most);
 	if ((flags & MSG_OOB) && put + 1 == n && plx_san_write_urgent(stream, bytes[put]))
 		put++;
-	control_run(session);
+	control_changed(session);
 	return put;
 }
 
@@ -271,10 +267,10 @@ san_client_send(int fd, const void *bytes, size_t n, int flags)
 
 	if (session == NULL)
 		return fail(EBADF);
-	pthread_mutex_lock(&session->lock);
+	control_lock(session);
 	put = n == 0 ? 0 : transmit(session, fd, bytes, n, flags);
 	control_leave(session);
-	pthread_mutex_unlock(&session->lock);
+	control_unlock(session);
 	client_put(session);
 	if (put == -EPIPE && !(flags & MSG_NOSIGNAL))
 		raise(SIGPIPE);
@@ -292,12 +288,12 @@ san_client_ready(int fd, struct san_client_ready *out)
 
 	if (session == NULL)
 		return false;
-	pthread_mutex_lock(&session->lock);
+	control_lock(session);
 	control_attend(session);
 	if (session->relayed) {
 		if (!san_client_is_relayed(fd)) /* it was duplicated at that moment */
 			client_relayed(session);
-		pthread_mutex_unlock(&session->lock);
+		control_unlock(session);
 		client_put(session);
 		return false;
 	}
@@ -319,7 +315,7 @@ san_client_ready(int fd, struct san_client_ready *out)
 	};
 	if (session->controls)
 		out->readable = plx_san_readable(&session->companion.stream);
-	pthread_mutex_unlock(&session->lock);
+	control_unlock(session);
 	client_put(session);
 	return true;
 }
@@ -332,11 +328,11 @@ san_client_error(int fd)
 
 	if (session == NULL)
 		return 0;
-	pthread_mutex_lock(&session->lock);
+	control_lock(session);
 	control_attend(session);
 	control_run(session);
 	error = take_error(session);
-	pthread_mutex_unlock(&session->lock);
+	control_unlock(session);
 	client_put(session);
 	return error;
 }
@@ -349,15 +345,14 @@ san_client_sleep(int fd, int fds[SAN_SLEEP_FDS])
 
 	if (session == NULL)
 		return 0;
-	pthread_mutex_lock(&session->lock);
+	control_lock(session);
 	fds[n++] = client.control;
 	fds[n++] = session->kick;
 	if (session->controls && plx_sanqp_arm(session->companion.s, fds + n))
 		n += PLX_SANQP_FDS;
-	session->parked++;
-	atomic_fetch_add(&session->segment.shared->parked, 1);
+	control_park(session);
 	__atomic_add_fetch(&session->sleepers, 1, __ATOMIC_SEQ_CST);
-	pthread_mutex_unlock(&session->lock);
+	control_unlock(session);
 	client_put(session);
 	return n;
 }
@@ -370,12 +365,11 @@ san_client_slept(int fd)
 
 	if (session == NULL)
 		return;
-	pthread_mutex_lock(&session->lock);
+	control_lock(session);
 	(void)eventfd_read(session->kick, &ignored);
 	__atomic_sub_fetch(&session->sleepers, 1, __ATOMIC_SEQ_CST);
-	atomic_fetch_sub(&session->segment.shared->parked, 1);
-	session->parked--;
-	pthread_mutex_unlock(&session->lock);
+	control_unpark(session);
+	control_unlock(session);
 	client_put(session);
 }
 
@@ -393,12 +387,12 @@ san_client_shutdown(int fd, int how)
 		client_put(session);
 		return fail(EINVAL);
 	}
-	pthread_mutex_lock(&session->lock);
+	control_lock(session);
 	if (how != SHUT_RD) {
 		error = control_acquire(session, -1);
 		if (error == 0) {
 			plx_san_shut(&session->companion.stream);
-			control_run(session);
+			control_changed(session);
 		}
 	}
 	control_attend(session);
@@ -407,7 +401,7 @@ san_client_shutdown(int fd, int how)
 	control_leave(session);
 	if (session->relayed)
 		error = EREMOTE;
-	pthread_mutex_unlock(&session->lock);
+	control_unlock(session);
 	client_put(session);
 	return error == 0 ? 0 : error == EREMOTE ? SAN_RELAYED : fail(ENOTCONN);
 }

@@ -142,6 +142,7 @@ import(struct sanqp_adapter *adapter, DWORD token, LPINT lpErrno)
 	if (connection == NULL)
 		return NULL;
 	sanqp_connection_options(connection, &queues);
+	queues.heir = atomic_load(&adapter->heir);
 	status = plx_qp_import(connection->pd, &of, &queues, adapter->channel, &connection->qp,
 			       &connection->connector, NULL);
 	if (status == PLX_OK)
@@ -151,6 +152,7 @@ import(struct sanqp_adapter *adapter, DWORD token, LPINT lpErrno)
 	sanqp_connection_free(connection);
 	*lpErrno = status == PLX_NO_KEY  ? WSAEINVAL
 		   : status == PLX_STATE ? WSAECONNRESET
+		   : status == PLX_BUSY  ? WSAEALREADY
 		   : status == PLX_GONE  ? WSAENETDOWN
 					 : WSAENOBUFS;
 	return NULL;

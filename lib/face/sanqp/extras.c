@@ -38,6 +38,30 @@ plx_sanqp_arm(SOCKET s, int fds[PLX_SANQP_FDS])
 	return armed && fds[0] >= 0 && fds[1] >= 0;
 }
 
+void
+plx_sanqp_heir(const char *adapter, DWORD process)
+{
+	struct sanqp *of = sanqp_current();
+
+	for (uint32_t i = 0; of != NULL && i < of->adapters; i++)
+		if (strcmp(of->adapter[i].name, adapter) == 0)
+			atomic_store(&of->adapter[i].heir, process);
+}
+
+void
+plx_sanqp_past(SOCKET s, uint32_t *requests, uint32_t *receives)
+{
+	struct sanqp_socket *socket = find_connected(s);
+	struct plx_qp_past past = {0};
+
+	if (socket != NULL) {
+		plx_qp_inherited(socket->connection->qp, &past);
+		sanqp_leave(socket);
+	}
+	*requests = past.requests;
+	*receives = past.receives;
+}
+
 bool
 plx_sanqp_adapter(SOCKET s, char name[PLX_ADAPTER_NAME_MAX + 1])
 {

@@ -39,6 +39,17 @@ DWORD plx_sanqp_process(const char *adapter);
  * long */
 void plx_sanqp_host(const char *adapter, char *out, size_t n);
 
+/**
+ * Another process may take a socket of this adapter over whenever it wishes, once this process has
+ * taken it, by WSPSocket() with the same token: WSAEALREADY until all that was sent is complete.
+ * Pending receives fail here then. @param process 0: none may
+ */
+void plx_sanqp_heir(const char *adapter, DWORD process);
+
+/** Of a socket that was taken from another process: the sends and RDMA that it had asked for, which
+ * are complete, and its receives that have a message. 0 of one that was given. */
+void plx_sanqp_past(SOCKET s, uint32_t *requests, uint32_t *receives);
+
 /** The addresses of a connected socket. */
 bool plx_sanqp_addresses(SOCKET s, struct plx_connector_info *out);
 

@@ -91,6 +91,7 @@ struct sanqp_adapter {
 	pthread_mutex_t events; /* whoever reads `channel` holds it */
 	bool watched;           /* by the provider's thread */
 	atomic_bool gone;       /* its host has gone: nothing completes any more */
+	_Atomic uint32_t heir;  /* of sockets that are taken here; 0: none */
 };
 
 struct sanqp_connection {

@@ -15,6 +15,44 @@ fail(struct san_companion *companion, int error)
 		companion->error = error;
 }
 
+/* ---- for who goes on ---- */
+
+/* A process that is killed at any instruction leaves one of both whole. Of what was given away
+ * nothing is posted. */
+void
+san_companion_record(struct san_companion *companion)
+{
+	bool kept = companion->stream.mine != PLX_SAN_MINE_GIVEN;
+	struct san_records *records = companion->records;
+	uint32_t next;
+
+	if (records == NULL)
+		return;
+	next = 1 - (atomic_load_explicit(&records->newest, memory_order_relaxed) & 1);
+	records->record[next] = (struct san_record){
+		.stream = companion->stream,
+		.requests = kept ? companion->requested : 0,
+		.receives = kept ? companion->received : 0,
+		.next_receive = kept ? companion->next_receive : 0,
+	};
+	atomic_store_explicit(&records->newest, next, memory_order_release);
+}
+
+void
+san_companion_record_in(struct san_companion *companion, struct san_records *records)
+{
+	companion->records = records;
+	san_companion_record(companion);
+}
+
+/* What is posted next is known before it is. */
+static void
+record_request(struct san_companion *companion)
+{
+	companion->requested++;
+	san_companion_record(companion);
+}
+
 /* ---- memory for messages ---- */
 
 static size_t
@@ -37,6 +75,7 @@ post_receive(struct san_companion *companion, uint32_t i)
 	DWORD flags = 0, bytes;
 	int error = 0;
 
+	buffer.buf[0] = PLX_SAN_NOTHING; /* no message has come yet */
 	companion->receive[i] = (WSAOVERLAPPED){.hEvent = POLLED};
 	companion->call->lpWSPRecv(companion->s, &buffer, 1, &bytes, &flags, &companion->receive[i],
 				   NULL, NULL, &error);
@@ -269,6 +308,7 @@ send_message(struct san_companion *companion, const struct plx_san_next *next)
 	memcpy(at, companion->rings.out + ring->at, ring->first);
 	memcpy(at + ring->first, companion->rings.out, ring->bytes - ring->first);
 	companion->send[i] = (WSAOVERLAPPED){.hEvent = POLLED};
+	record_request(companion);
 	companion->call->lpWSPSend(companion->s, &buffer, 1, &bytes, 0, &companion->send[i], NULL,
 				   NULL, &error);
 	if (error != WSA_IO_PENDING)
@@ -304,6 +344,7 @@ read_offered(struct san_companion *companion, struct plx_san_next *next)
 	if (handle == NULL)
 		return;
 	companion->read = (WSAOVERLAPPED){.hEvent = POLLED};
+	record_request(companion);
 	companion->extension.read(companion->s, buffer, n, next->descriptor.bytes,
 				  next->descriptor.length, (DWORD)next->offset, &bytes, 0,
 				  &companion->read, NULL, NULL, &error);
@@ -323,6 +364,7 @@ write_large(struct san_companion *companion, struct plx_san_next *next)
 	if (handle == NULL)
 		return;
 	companion->write = (WSAOVERLAPPED){.hEvent = POLLED};
+	record_request(companion);
 	companion->extension.write(companion->s, &buffer, 1, next->descriptor.bytes,
 				   next->descriptor.length, 0, &bytes, 0, &companion->write, NULL,
 				   NULL, &error);
@@ -354,6 +396,8 @@ take_message(struct san_companion *companion)
 	plx_san_on_message(&companion->stream, &companion->rings,
 			   companion->receives + (size_t)i * companion->message_bytes, bytes);
 	companion->next_receive = (i + 1) % companion->receive_count;
+	companion->received++;
+	san_companion_record(companion);
 	return true;
 }
 
@@ -568,4 +612,92 @@ san_companion_take(struct san_companion *companion, const WSPPROC_TABLE *call,
 	else
 		san_companion_close(companion);
 	return error;
+}
+
+/* ---- from a process that does not give ---- */
+
+/* What was posted is one of both: at most one request was written down and not posted. */
+static const struct san_record *
+find_record(const struct san_records *records, uint32_t requests)
+{
+	uint32_t newest = records->newest & 1;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct san_record *record = &records->record[newest ^ i];
+
+		if (record->requests == requests)
+			return record;
+	}
+	return NULL;
+}
+
+static bool
+has_config(const struct san_record *record, const struct plx_san_config *config)
+{
+	return memcmp(&record->stream.config, config, sizeof(*config)) == 0;
+}
+
+/* A message that lies in memory. Returns: false: there is none */
+static bool
+take_left(struct san_companion *companion, uint32_t i)
+{
+	const uint8_t *message = companion->receives +
+				 (size_t)(i % companion->receive_count) * companion->message_bytes;
+	uint32_t bytes = plx_san_message_bytes(message, companion->message_bytes);
+
+	if (bytes == 0)
+		return false;
+	plx_san_on_message(&companion->stream, &companion->rings, message, bytes);
+	return true;
+}
+
+int
+san_companion_inherit(struct san_companion *companion, const WSPPROC_TABLE *call, SOCKET s,
+		      const struct plx_san_config *config, const struct san_records *records,
+		      uint32_t requests, uint32_t receives, const struct plx_san_rings *rings,
+		      void *memory)
+{
+	const struct san_record *record = find_record(records, requests);
+	struct plx_san_stream stream;
+	int error;
+
+	if (record == NULL || !has_config(record, config))
+		return WSAECONNRESET;
+	stream = record->stream;
+	if (!plx_san_inherit(&stream) || plx_san_receives(&stream.config) > SAN_RECEIVES_MAX ||
+	    receives - record->receives > plx_san_receives(&stream.config))
+		return WSAECONNRESET;
+	init(companion, call, s, &stream.config, rings, memory);
+	companion->stream = stream;
+	for (uint32_t i = 0; i < receives - record->receives; i++)
+		if (!take_left(companion, record->next_receive + i))
+			return WSAECONNRESET;
+	error = look_up_all(companion);
+	if (error == 0 && stream.config.reads && companion->extension.read == NULL)
+		error = WSAEINVAL;
+	return error == 0 ? post_all(companion) : error;
+}
+
+bool
+san_companion_inherit_rest(struct san_companion *companion, const WSPPROC_TABLE *call,
+			   const struct plx_san_config *config, const struct san_records *records,
+			   const struct plx_san_rings *rings, void *memory)
+{
+	const struct san_record *record = &records->record[records->newest & 1];
+	struct plx_san_stream stream;
+	uint32_t receives;
+
+	if (!has_config(record, config) || !plx_san_is_valid(&record->stream))
+		return false;
+	receives = plx_san_receives(&record->stream.config);
+	if (receives > SAN_RECEIVES_MAX)
+		return false;
+	init(companion, call, INVALID_SOCKET, &record->stream.config, rings, memory);
+	companion->stream = record->stream;
+	/* A FIN is the last one, and what came before it is whole. */
+	for (uint32_t i = 0; i < receives && !companion->stream.in.fin; i++)
+		if (!take_left(companion, record->next_receive + i))
+			break;
+	stream = companion->stream;
+	return is_shut(&stream) && san_companion_take_rest(companion, call, &stream, rings);
 }

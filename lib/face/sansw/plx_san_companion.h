@@ -11,7 +11,7 @@
 
 #include <san_provider.h>
 
-#include "plx_san_stream.h"
+#include "plx_san_record.h"
 
 enum {
 	SAN_RECEIVES_MAX = 64, /* posted: plx_san_receives() */
@@ -48,6 +48,8 @@ struct san_companion {
 	WSAOVERLAPPED send[PLX_SAN_SENDS_MAX];
 	uint32_t next_receive, next_send; /* the oldest */
 	uint64_t completed;               /* requests, since the beginning */
+	uint32_t requested, received;     /* san_record.requests, .receives */
+	struct san_records *records;      /* NULL: nobody goes on */
 	HANDLE ring_handle;               /* READs' destination */
 	WSAOVERLAPPED read, write;
 
@@ -77,6 +79,11 @@ int san_companion_open(struct san_companion *companion, const WSPPROC_TABLE *cal
 		       const struct plx_san_config *config, const struct plx_san_rings *rings,
 		       void *memory);
 
+/** From now on write down there what others need to go on. @param records NULL: nothing */
+void san_companion_record_in(struct san_companion *companion, struct san_records *records);
+/** The program has read or written. */
+void san_companion_record(struct san_companion *companion);
+
 /** Do all that can be done now. */
 void san_companion_run(struct san_companion *companion, uint64_t now);
 
@@ -103,6 +110,31 @@ void san_companion_pass(struct san_companion *companion, DWORD process);
 int san_companion_take(struct san_companion *companion, const WSPPROC_TABLE *call,
 		       WSAPROTOCOL_INFOW *info, const struct plx_san_stream *stream,
 		       const struct plx_san_rings *rings, void *memory);
+
+/**
+ * Go on with a socket that another process had, and has not given away: it computes, or has ended.
+ * @param s        the socket, this process's now
+ * @param config   that its stream must have
+ * @param records  of that process: copied
+ * @param requests what it had posted, which is complete
+ * @param receives of its receives that have a message
+ * @param memory   its memory for messages, with those
+ * Returns: 0, or an error: the socket is the caller's to close. WSAECONNRESET: what it left cannot
+ * be gone on with
+ */
+int san_companion_inherit(struct san_companion *companion, const WSPPROC_TABLE *call, SOCKET s,
+			  const struct plx_san_config *config, const struct san_records *records,
+			  uint32_t requests, uint32_t receives, const struct plx_san_rings *rings,
+			  void *memory);
+
+/**
+ * ... of a connection that is over: messages may have arrived before its end.
+ * Returns: as san_companion_take_rest()
+ */
+bool san_companion_inherit_rest(struct san_companion *companion, const WSPPROC_TABLE *call,
+				const struct plx_san_config *config,
+				const struct san_records *records,
+				const struct plx_san_rings *rings, void *memory);
 
 /**
  * Take over the rest of a connection that is over: bytes that have arrived. There is no socket.

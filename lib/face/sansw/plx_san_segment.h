@@ -9,7 +9,23 @@
 
 #include <stdatomic.h>
 
-#include "plx_san_stream.h"
+#include "plx_san_record.h"
+
+/* Whether the process in control does something with the session. With its name: one that has lost
+ * control must not take another one's word for its own. */
+enum san_control_word {
+	SAN_WORD_BROKER, /* it is the broker, or control passes on */
+	SAN_WORD_IDLE,   /* no: the broker may take control */
+	SAN_WORD_BUSY,
+	SAN_WORD_SEIZED, /* the broker is taking control */
+	SAN_WORD_STATE = 0xff,
+};
+
+static inline uint64_t
+san_word(uint32_t process, enum san_control_word state)
+{
+	return (uint64_t)process << 32 | (uint64_t)state;
+}
 
 /* What who has control knows, for those who have not. */
 enum san_ready {
@@ -25,13 +41,13 @@ struct san_shared {
 		waiting;          /* requests that wait for control; the broker writes it */
 	_Atomic uint32_t told;    /* messages that the broker has sent of it: whoever has heard so
 				     many need not look */
-	_Atomic uint32_t holders; /* programs that have it; the broker writes it */
+	_Atomic uint64_t word;    /* san_word(); changed from IDLE by compare-and-swap */
 	_Atomic uint32_t parked;  /* processes that wait for `ready` to change */
 	_Atomic uint32_t ready;   /* enum san_ready; who has control writes it */
 	_Atomic uint64_t arrived; /* bytes that have, since the beginning, and 1 for FIN, and for an
 				     urgent byte */
-	_Atomic uint64_t released;    /* bytes whose place is free again */
-	struct plx_san_stream stream; /* of who gave control away last */
+	_Atomic uint64_t released;  /* bytes whose place is free again */
+	struct san_records records; /* of who has control, or gave it away last */
 };
 
 /* One process's view of it. */
@@ -41,7 +57,11 @@ struct san_segment {
 	size_t bytes;
 	struct san_shared *shared;
 	struct plx_san_rings rings;
+	void *messages; /* [san_companion_bytes()] of who has control */
 };
+
+/** What was written down last, copied: it is to be judged. */
+void san_segment_stream(const struct san_segment *segment, struct plx_san_stream *out);
 
 /** Say what `stream` knows. Returns: enum san_ready */
 uint32_t san_segment_publish(struct san_segment *segment, const struct plx_san_stream *stream);

@@ -8,30 +8,45 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "plx_adapter.h"
+#include "plx_san_companion.h"
 #include "plx_san_segment.h"
 
 enum {
 	SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL,
+	PAGE = 4096,
 };
 
 static size_t
 bytes_of(const struct plx_san_config *config)
 {
-	return sizeof(struct san_shared) + (size_t)config->in_bytes + config->out_bytes;
+	size_t bytes = sizeof(struct san_shared) + (size_t)config->in_bytes + config->out_bytes +
+		       san_companion_bytes(config);
+
+	return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
+/* As memory that can be registered: who goes on finds the messages there. */
 static int
 map(struct san_segment *segment)
 {
-	uint8_t *memory =
-		mmap(NULL, segment->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment->fd, 0);
+	uint8_t *memory = plx_mem_map(segment->fd, NULL);
 
-	if (memory == MAP_FAILED)
-		return errno;
+	if (memory == NULL)
+		return ENOMEM;
 	segment->shared = (struct san_shared *)memory;
 	segment->rings.in = memory + sizeof(struct san_shared);
 	segment->rings.out = segment->rings.in + segment->config.in_bytes;
+	segment->messages = segment->rings.out + segment->config.out_bytes;
 	return 0;
+}
+
+void
+san_segment_stream(const struct san_segment *segment, struct plx_san_stream *out)
+{
+	const struct san_records *records = &segment->shared->records;
+
+	*out = records->record[atomic_load(&records->newest) & 1].stream;
 }
 
 uint32_t
@@ -88,8 +103,7 @@ san_segment_map(struct san_segment *segment, const struct plx_san_config *config
 void
 san_segment_free(struct san_segment *segment)
 {
-	if (segment->shared != NULL)
-		munmap(segment->shared, segment->bytes);
+	plx_mem_free(segment->shared);
 	if (segment->fd >= 0)
 		close(segment->fd);
 	*segment = (struct san_segment){.fd = -1};

@@ -22,21 +22,6 @@ enum {
 };
 
 static void
-end(int fd)
-{
-	san_client_close(fd);
-	close(fd);
-}
-
-/* In a child that has descriptors of its parent. */
-static void
-adopt(int fd)
-{
-	town_attach();
-	TOWN_MUST(san_client_adopt(fd) == SAN_IS_RDMA);
-}
-
-static void
 await_child(pid_t pid)
 {
 	int status;
@@ -64,10 +49,10 @@ serve_with_a_child(void *arg)
 	(void)arg;
 	TOWN_MUST(fd >= 0 && pid >= 0);
 	if (pid == 0) {
-		adopt(fd);
+		town_adopt(fd);
 		town_receive(fd, PIECE, 0, 1);
 		town_send(fd, PIECE, 0, 2);
-		end(fd);
+		town_close(fd);
 		san_client_stop();
 		_exit(0);
 	}
@@ -76,7 +61,7 @@ serve_with_a_child(void *arg)
 	town_receive(fd, PIECE, PIECE, 1);
 	town_send(fd, PIECE, PIECE, 2);
 	town_expect_end(fd);
-	end(fd);
+	town_close(fd);
 	close(listener);
 }
 
@@ -90,17 +75,17 @@ ask_with_a_child(void *arg)
 	(void)arg;
 	TOWN_MUST(pid >= 0);
 	if (pid == 0) {
-		adopt(fd);
+		town_adopt(fd);
 		town_send(fd, PIECE, 0, 1);
 		town_receive(fd, PIECE, 0, 2);
-		end(fd);
+		town_close(fd);
 		san_client_stop();
 		_exit(0);
 	}
 	await_child(pid);
 	town_send(fd, PIECE, PIECE, 1);
 	town_receive(fd, PIECE, PIECE, 2);
-	end(fd);
+	town_close(fd);
 }
 
 /* S2, S12 */
@@ -125,7 +110,7 @@ serve_requests(void *arg)
 		town_send(fd, 100, i * 100, 2);
 	}
 	town_expect_end(fd);
-	end(fd);
+	town_close(fd);
 	close(listener);
 }
 
@@ -141,13 +126,13 @@ read_and_write_apart(void *arg)
 	pid = fork();
 	TOWN_MUST(pid >= 0);
 	if (pid == 0) {
-		adopt(fd);
+		town_adopt(fd);
 		for (uint32_t i = 0; i < ROUNDS; i++) {
 			TOWN_MUST(read(ready[0], &byte, 1) == 1);
 			usleep(1000); /* the parent waits by now, or soon */
 			town_send(fd, 100, i * 100, 1);
 		}
-		end(fd);
+		town_close(fd);
 		san_client_stop();
 		_exit(0);
 	}
@@ -156,7 +141,7 @@ read_and_write_apart(void *arg)
 		town_receive(fd, 100, i * 100, 2);
 	}
 	await_child(pid);
-	end(fd);
+	town_close(fd);
 }
 
 static void
@@ -180,7 +165,7 @@ check_records(void *arg)
 		TOWN_MUST(record == i);
 	}
 	town_expect_end(fd);
-	end(fd);
+	town_close(fd);
 	close(listener);
 }
 
@@ -215,15 +200,15 @@ write_records(void *arg)
 		TOWN_MUST(pid[i] >= 0);
 		if (pid[i] != 0)
 			continue;
-		adopt(fd);
+		town_adopt(fd);
 		write_in_turn(fd, i, pipes);
-		end(fd);
+		town_close(fd);
 		san_client_stop();
 		_exit(0);
 	}
 	for (uint32_t i = 0; i < WRITERS; i++)
 		await_child(pid[i]);
-	end(fd);
+	town_close(fd);
 }
 
 /* In the order of their calls, whoever makes them. */
@@ -249,7 +234,7 @@ accept_some(int listener)
 			  sizeof(number));
 		TOWN_MUST(san_client_send(fd, &number, sizeof(number), 0) == sizeof(number));
 		town_expect_end(fd);
-		end(fd);
+		town_close(fd);
 	}
 }
 
@@ -293,7 +278,7 @@ connect_often(void *arg)
 		TOWN_MUST(san_client_recv(fd[i], &number, sizeof(number), MSG_WAITALL) ==
 			  sizeof(number));
 		TOWN_MUST(number == i);
-		end(fd[i]);
+		town_close(fd[i]);
 	}
 }
 
@@ -318,7 +303,7 @@ read_slowly(void *arg)
 	}
 	town_receive(fd, MANY % 20, MANY - MANY % 20, 1);
 	town_expect_end(fd);
-	end(fd);
+	town_close(fd);
 	close(listener);
 }
 
@@ -329,7 +314,7 @@ write_and_end(void *arg)
 
 	(void)arg;
 	town_send(fd, MANY, 0, 1);
-	end(fd);
+	town_close(fd);
 }
 
 static void
@@ -346,7 +331,7 @@ close_unread(void *arg)
 
 	(void)arg;
 	town_receive(fd, 1, 0, 1);
-	end(fd);
+	town_close(fd);
 	close(listener);
 }
 
@@ -359,7 +344,7 @@ expect_reset(void *arg)
 	(void)arg;
 	town_send(fd, 1000, 0, 1);
 	TOWN_MUST(san_client_recv(fd, &byte, 1, 0) == -1 && errno == ECONNRESET);
-	end(fd);
+	town_close(fd);
 }
 
 static void
@@ -379,7 +364,7 @@ be_executed(void)
 	TOWN_MUST(san_client_adopt(STDIN_FILENO) == SAN_IS_RDMA);
 	town_receive(STDIN_FILENO, PIECE, 0, 1);
 	town_send(STDIN_FILENO, PIECE, 0, 2);
-	end(STDIN_FILENO);
+	town_close(STDIN_FILENO);
 	san_client_stop();
 	return 0;
 }
@@ -413,7 +398,7 @@ ask_executed(void *arg)
 	town_send(fd, PIECE, 0, 1);
 	town_receive(fd, PIECE, 0, 2);
 	town_expect_end(fd);
-	end(fd);
+	town_close(fd);
 }
 
 static void
@@ -482,10 +467,10 @@ serve_and_hand_on(void *arg)
 		close(listener);
 		sleep(1);
 		fd = receive_descriptor(ways[1]);
-		adopt(fd);
+		town_adopt(fd);
 		town_receive(fd, PIECE, PIECE, 1);
 		town_send(fd, PIECE, PIECE, 2);
-		end(fd);
+		town_close(fd);
 		san_client_stop();
 		_exit(0);
 	}
@@ -493,7 +478,7 @@ serve_and_hand_on(void *arg)
 	town_receive(fd, PIECE, 0, 1);
 	town_send(fd, PIECE, 0, 2);
 	send_descriptor(ways[0], fd);
-	end(fd);
+	town_close(fd);
 	await_child(pid);
 	close(listener);
 }
@@ -509,7 +494,7 @@ ask_twice(void *arg)
 	town_send(fd, PIECE, PIECE, 1);
 	town_receive(fd, PIECE, PIECE, 2);
 	town_expect_end(fd);
-	end(fd);
+	town_close(fd);
 }
 
 static void
@@ -529,7 +514,7 @@ serve_and_drop(void *arg)
 	TOWN_MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, ways) == 0);
 	town_receive(fd, PIECE, 0, 1);
 	send_descriptor(ways[0], fd);
-	end(fd);
+	town_close(fd);
 	usleep(100000);
 	close(ways[0]);
 	close(ways[1]);
@@ -544,7 +529,7 @@ ask_dropped(void *arg)
 	(void)arg;
 	town_send(fd, PIECE, 0, 1);
 	town_expect_end(fd);
-	end(fd);
+	town_close(fd);
 }
 
 static void

@@ -290,6 +290,20 @@ town_accept(int listener)
 	return fd;
 }
 
+void
+town_adopt(int fd)
+{
+	town_attach();
+	TOWN_MUST(san_client_adopt(fd) == SAN_IS_RDMA);
+}
+
+void
+town_close(int fd)
+{
+	san_client_close(fd);
+	close(fd);
+}
+
 /* ---- bytes ---- */
 
 void

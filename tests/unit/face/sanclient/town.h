@@ -65,6 +65,9 @@ int town_connect(enum town_host host, uint16_t port);
 int town_listen(uint16_t port, int backlog);
 /** Accept, and adopt: over RDMA. */
 int town_accept(int listener);
+/** In a child that has a descriptor of its parent. */
+void town_adopt(int fd);
+void town_close(int fd);
 
 /** Bytes that depend on their place and `seed`. */
 void town_fill(uint8_t *bytes, size_t n, uint64_t from, uint8_t seed);

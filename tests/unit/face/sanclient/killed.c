@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Processes that have control of a connection and do not give it: they compute, are stopped, or are
+ * killed. Others go on, and what was written arrives (S1, S18, S20). Start with
+ * a_child_goes_on_meanwhile().
+ */
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "clock.h"
+#include "town.h"
+
+enum {
+	PORT = 20600,
+	PIECE = 3000,
+	MANY = 10 << 20,
+	SWAPS = 20,
+	KILLS = 60,
+	MOST_US = 6000, /* before a kill */
+	QUIET_MS = 30,
+	ANY = 64 << 10,
+};
+
+/* What all processes of a test have. */
+static struct {
+	_Atomic bool computes, goes_on;
+	_Atomic uint64_t sent, read; /* by the program that is killed */
+	_Atomic uint64_t arrived;    /* at its peer */
+} * all;
+
+static void
+begin(void)
+{
+	all = mmap(NULL, sizeof(*all), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(all != MAP_FAILED);
+}
+
+static void
+end(void)
+{
+	munmap(all, sizeof(*all));
+}
+
+/* ---- it does nothing ---- */
+
+static void
+answer_pieces(void *arg)
+{
+	int listener = town_listen(PORT, 8), fd = town_accept(listener);
+
+	(void)arg;
+	for (uint64_t at = 0; at < 2 * SWAPS; at++) {
+		town_receive(fd, PIECE, at * PIECE, 1);
+		town_send(fd, PIECE, at * PIECE, 2);
+	}
+	town_expect_end(fd);
+	town_close(fd);
+	close(listener);
+}
+
+static void
+exchange(int fd, uint64_t piece)
+{
+	town_send(fd, PIECE, piece * PIECE, 1);
+	town_receive(fd, PIECE, piece * PIECE, 2);
+}
+
+/* Its parent makes no call from the moment on when it says that it computes. */
+static void
+go_on_meanwhile(int fd)
+{
+	pid_t parent = getppid();
+
+	town_adopt(fd);
+	for (uint64_t i = 0; i < SWAPS; i++) {
+		while (!atomic_load(&all->computes))
+			;
+		if (i % 2 == 1)
+			TOWN_MUST(kill(parent, SIGSTOP) == 0);
+		exchange(fd, 2 * i + 1);
+		if (i % 2 == 1)
+			TOWN_MUST(kill(parent, SIGCONT) == 0);
+		atomic_store(&all->computes, false);
+		atomic_store(&all->goes_on, true);
+	}
+	town_close(fd);
+	san_client_stop();
+	_exit(0);
+}
+
+static void
+compute(void *arg)
+{
+	int fd = town_connect(TOWN_B, PORT), status;
+	pid_t child = fork();
+
+	(void)arg;
+	TOWN_MUST(child >= 0);
+	if (child == 0)
+		go_on_meanwhile(fd);
+	for (uint64_t i = 0; i < SWAPS; i++) {
+		exchange(fd, 2 * i);
+		atomic_store(&all->goes_on, false);
+		atomic_store(&all->computes, true);
+		while (!atomic_load(&all->goes_on))
+			;
+	}
+	TOWN_MUST(waitpid(child, &status, 0) == child && status == 0);
+	town_close(fd);
+}
+
+static void
+a_child_goes_on_meanwhile(void **state)
+{
+	pid_t server, program;
+
+	(void)state;
+	begin();
+	server = town_start(TOWN_B, answer_pieces, NULL);
+	program = town_start(TOWN_A, compute, NULL);
+	town_await(program);
+	town_await(server);
+	end();
+}
+
+/* ---- it is killed ---- */
+
+static void
+await_kill(pid_t pid)
+{
+	int status;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+static void
+read_slowly(void *arg)
+{
+	int listener = town_listen(PORT + 1, 8), fd = town_accept(listener);
+
+	(void)arg;
+	for (uint64_t i = 0; i < 20; i++) {
+		town_receive(fd, MANY / 20, i * (MANY / 20), 1);
+		usleep(10000);
+	}
+	town_expect_end(fd);
+	town_close(fd);
+	close(listener);
+}
+
+static void
+write_and_die(void *arg)
+{
+	int fd = town_connect(TOWN_B, PORT + 1);
+
+	(void)arg;
+	town_send(fd, MANY / 20 * 20, 0, 1);
+	raise(SIGKILL);
+}
+
+static void
+what_a_killed_program_has_written_arrives(void **state)
+{
+	pid_t server = town_start(TOWN_B, read_slowly, NULL);
+
+	(void)state;
+	await_kill(town_start(TOWN_A, write_and_die, NULL));
+	town_await(server);
+}
+
+/* As many bytes come back as have come, until the end. */
+static void
+answer_all(void *arg)
+{
+	int listener = town_listen(PORT + 2, 8), fd = town_accept(listener);
+	uint8_t bytes[PIECE], expected[PIECE];
+	uint64_t at = 0;
+	ssize_t n;
+
+	(void)arg;
+	while ((n = san_client_recv(fd, bytes, sizeof(bytes), 0)) > 0) {
+		town_fill(expected, (size_t)n, at, 1);
+		TOWN_MUST(memcmp(bytes, expected, (size_t)n) == 0);
+		town_send(fd, (size_t)n, at, 2);
+		at += (uint64_t)n;
+		atomic_store(&all->arrived, at);
+	}
+	TOWN_MUST(n == 0);
+	town_close(fd);
+	close(listener);
+}
+
+/* It writes and reads until it is killed. */
+static void
+talk(int fd)
+{
+	uint8_t bytes[PIECE];
+	ssize_t n;
+
+	for (;;) {
+		town_fill(bytes, PIECE, atomic_load(&all->sent), 1);
+		n = san_client_send(fd, bytes, PIECE, 0);
+		TOWN_MUST(n > 0);
+		atomic_fetch_add(&all->sent, (uint64_t)n);
+		n = san_client_recv(fd, bytes, PIECE, MSG_DONTWAIT);
+		TOWN_MUST(n > 0 || errno == EAGAIN);
+		if (n > 0)
+			atomic_fetch_add(&all->read, (uint64_t)n);
+	}
+}
+
+/* All that was written arrives; a call that has not returned may have written a part. */
+static uint64_t
+await_all(void)
+{
+	uint64_t before, now = atomic_load(&all->arrived);
+
+	do {
+		before = now;
+		usleep(QUIET_MS * 1000);
+		now = atomic_load(&all->arrived);
+	} while (now != before || now < atomic_load(&all->sent));
+	TOWN_MUST(now <= atomic_load(&all->sent) + PIECE);
+	return now;
+}
+
+/* Where the next bytes come from: a call that has not returned may have read some. */
+static uint64_t
+find_place(const uint8_t *bytes, size_t n)
+{
+	uint64_t from = atomic_load(&all->read);
+	static uint8_t expected[ANY];
+
+	for (uint64_t at = from; at <= from + PIECE; at++) {
+		town_fill(expected, n, at, 2);
+		if (memcmp(bytes, expected, n) == 0)
+			return at;
+	}
+	return UINT64_MAX;
+}
+
+/* Read what the killed program has left, and go on. */
+static void
+inherit(int fd)
+{
+	static uint8_t bytes[ANY];
+	uint64_t written, at;
+	ssize_t n;
+
+	town_adopt(fd);
+	written = await_all();
+	town_send(fd, PIECE, written, 1);
+	n = san_client_recv(fd, bytes, sizeof(bytes), 0);
+	TOWN_MUST(n != 0);
+	TOWN_MUST(n > 0);
+	at = find_place(bytes, (size_t)n);
+	TOWN_MUST(at != UINT64_MAX);
+	at += (uint64_t)n;
+	TOWN_MUST(at <= written + PIECE);
+	town_receive(fd, written + PIECE - at, at, 2);
+	TOWN_MUST(san_client_shutdown(fd, SHUT_WR) == 0);
+	town_expect_end(fd);
+	town_close(fd);
+}
+
+/* @param arg how long the other one lives [us] */
+static void
+survive(void *arg)
+{
+	unsigned us = *(const unsigned *)arg;
+	int fd = town_connect(TOWN_B, PORT + 2), ways[2], status;
+	pid_t child;
+	char byte;
+
+	TOWN_MUST(pipe(ways) == 0);
+	child = fork();
+	TOWN_MUST(child >= 0);
+	if (child == 0) {
+		town_adopt(fd);
+		TOWN_MUST(write(ways[1], "x", 1) == 1);
+		talk(fd);
+	}
+	TOWN_MUST(read(ways[0], &byte, 1) == 1);
+	usleep(us);
+	TOWN_MUST(kill(child, SIGKILL) == 0);
+	TOWN_MUST(waitpid(child, &status, 0) == child);
+	inherit(fd);
+}
+
+static void
+whoever_has_it_is_killed_at_any_moment(void **state)
+{
+	unsigned random = 1;
+
+	(void)state;
+	for (uint32_t i = 0; i < KILLS; i++) {
+		unsigned us = (unsigned)rand_r(&random) % MOST_US;
+		pid_t server, program;
+
+		begin();
+		server = town_start(TOWN_B, answer_all, NULL);
+		program = town_start(TOWN_A, survive, &us);
+		town_await(program);
+		town_await(server);
+		end();
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_child_goes_on_meanwhile),
+		cmocka_unit_test(what_a_killed_program_has_written_arrives),
+		cmocka_unit_test(whoever_has_it_is_killed_at_any_moment),
+	};
+
+	return TOWN_RUN(tests);
+}
