@@ -704,6 +704,19 @@ session_leave(struct session *session, struct program *program, bool aborts)
 	session_tell(session);
 }
 
+/* It may have been among those that wait: the others look again, and count themselves. */
+static void
+count_anew(struct session *session)
+{
+	struct san_shared *shared = session->segment.shared;
+
+	if (atomic_load(&shared->parked) == 0)
+		return;
+	atomic_store(&shared->parked, 0);
+	atomic_fetch_add(&shared->census, 1);
+	tell_all(session, SAN_CONTROL_READY, 0);
+}
+
 /* What it had control of, and had not lent, is lost with it. */
 void
 session_lost(struct session *session, struct program *program)
@@ -716,6 +729,7 @@ session_lost(struct session *session, struct program *program)
 		(void)session_seize(session, true);
 	plx_san_left(&session->arbiter, program->process, false);
 	drop_holder(holder);
+	count_anew(session);
 	session_tell(session);
 	session_run(session);
 }

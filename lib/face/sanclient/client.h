@@ -56,6 +56,7 @@ struct session {
 	bool over;
 	int error;       /* of OVER */
 	uint32_t parked; /* calls of this process that wait for bytes or room */
+	uint32_t census; /* in which they are counted */
 	bool reads_shut;
 	bool error_told; /* how the connection has ended: once, as the kernel does */
 };

@@ -261,6 +261,19 @@ give_if_wanted(struct session *session)
 		give(session);
 }
 
+/* One of those that waited has ended: the others count themselves again. */
+static void
+count_anew(struct session *session)
+{
+	struct san_shared *shared = session->segment.shared;
+	uint32_t census = atomic_load(&shared->census);
+
+	if (session->parked == 0 || census == session->census)
+		return;
+	session->census = census;
+	atomic_fetch_add(&shared->parked, session->parked);
+}
+
 void
 control_attend(struct session *session)
 {
@@ -271,6 +284,7 @@ control_attend(struct session *session)
 	if (told != session->heard)
 		client_hear();
 	session->heard = told;
+	count_anew(session);
 	pthread_mutex_lock(&client.lock);
 	inbox = session->inbox;
 	session->inbox = (struct inbox){.error = 0};
@@ -384,8 +398,10 @@ control_park(struct session *session)
 {
 	struct san_shared *shared = session->segment.shared;
 
+	count_anew(session);
 	session->parked++;
 	atomic_fetch_add(&shared->parked, 1);
+	session->census = atomic_load(&shared->census);
 	/* Who computes tells nobody. */
 	if (!session->controls && !session->over &&
 	    (atomic_load(&shared->word) & SAN_WORD_STATE) != SAN_WORD_BROKER)
@@ -395,6 +411,7 @@ control_park(struct session *session)
 void
 control_unpark(struct session *session)
 {
+	count_anew(session);
 	atomic_fetch_sub(&session->segment.shared->parked, 1);
 	session->parked--;
 }

@@ -42,7 +42,8 @@ struct san_shared {
 	_Atomic uint32_t told;    /* messages that the broker has sent of it: whoever has heard so
 				     many need not look */
 	_Atomic uint64_t word;    /* san_word(); changed from IDLE by compare-and-swap */
-	_Atomic uint32_t parked;  /* processes that wait for `ready` to change */
+	_Atomic uint32_t parked;  /* calls that wait for `ready` to change */
+	_Atomic uint32_t census;  /* it changes when they are counted anew */
 	_Atomic uint32_t ready;   /* enum san_ready; who has control writes it */
 	_Atomic uint64_t arrived; /* bytes that have, since the beginning, and 1 for FIN, and for an
 				     urgent byte */

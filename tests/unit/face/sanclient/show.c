@@ -5,8 +5,10 @@
 #include <arpa/inet.h>
 #include <jansson.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "plx_san_control.h"
 #include "town.h"
@@ -15,6 +17,8 @@ enum {
 	PORT = 20300,
 	TCP_PORT = 1000, /* no rule */
 	BYTES = 30000,
+	PIECE = 100,
+	PIECES = 50,
 	ANSWER_BYTES = 65536,
 };
 
@@ -89,10 +93,11 @@ only_session(const json_t *all)
 
 	TOWN_MUST(json_array_size(sessions) == 1);
 	TOWN_MUST(says(session, "state", "up") && says(session, "adapter", "a"));
-	TOWN_MUST(says(session, "peer", "10.79.0.2:20300"));
+	TOWN_MUST(strncmp(json_string_value(json_object_get(session, "peer")), "10.79.0.2:2030",
+			  14) == 0);
 	TOWN_MUST(json_is_false(json_object_get(session, "accepted")));
-	TOWN_MUST(count_of(session, "sent") <= BYTES);
-	TOWN_MUST(count_of(session, "received") == BYTES / 2);
+	TOWN_MUST(count_of(session, "sent") <= BYTES + PIECES * PIECE);
+	TOWN_MUST(count_of(session, "received") >= BYTES / 2);
 	TOWN_MUST(count_of(session, "credits") <= 16 && count_of(session, "swaps") >= 1);
 	return session;
 }
@@ -131,6 +136,120 @@ a_session_is_shown(void **state)
 
 	(void)state;
 	town_await(town_start(TOWN_A, look_at_session, NULL));
+	town_await(server);
+}
+
+/* ---- who shares one ---- */
+
+static json_int_t
+swaps(void)
+{
+	json_t *all = show();
+	json_int_t n = count_of(only_session(all), "swaps");
+
+	json_decref(all);
+	return n;
+}
+
+static void
+exchange(int fd, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++) {
+		town_send(fd, PIECE, i * PIECE, 1);
+		town_receive(fd, PIECE, i * PIECE, 2);
+	}
+}
+
+static void
+answer_pieces(void *arg)
+{
+	int listener = town_listen(PORT + 1, 8), fd = town_accept(listener);
+
+	(void)arg;
+	town_receive(fd, BYTES, 0, 1);
+	town_send(fd, BYTES / 2, 0, 2);
+	for (uint32_t i = 0; i < PIECES; i++) {
+		town_receive(fd, PIECE, i * PIECE, 1);
+		town_send(fd, PIECE, i * PIECE, 2);
+	}
+	town_expect_end(fd);
+	town_close(fd);
+	close(listener);
+}
+
+/* A child has the socket, and does nothing with it. */
+static void
+have_a_child(void *arg)
+{
+	int fd = town_connect(TOWN_B, PORT + 1), copy, status;
+	json_int_t before;
+	pid_t child;
+
+	(void)arg;
+	town_send(fd, BYTES, 0, 1);
+	town_receive(fd, BYTES / 2, 0, 2);
+	before = swaps();
+	child = fork();
+	TOWN_MUST(child >= 0);
+	if (child == 0)
+		pause();
+	copy = dup(fd);
+	TOWN_MUST(copy >= 0);
+	san_client_dup(fd, copy);
+	TOWN_MUST(swaps() == before);
+	exchange(fd, 0, PIECES);
+	TOWN_MUST(swaps() == before);
+	TOWN_MUST(kill(child, SIGKILL) == 0 && waitpid(child, &status, 0) == child);
+	town_close(copy);
+	town_close(fd);
+}
+
+/* S1 */
+static void
+who_only_has_it_takes_nothing(void **state)
+{
+	pid_t server = town_start(TOWN_B, answer_pieces, NULL);
+
+	(void)state;
+	town_await(town_start(TOWN_A, have_a_child, NULL));
+	town_await(server);
+}
+
+/* A child waits for bytes, and is killed. */
+static void
+lose_a_reader(void *arg)
+{
+	int fd = town_connect(TOWN_B, PORT + 1), status;
+	json_int_t before;
+	pid_t child;
+	char byte;
+
+	(void)arg;
+	town_send(fd, BYTES, 0, 1);
+	town_receive(fd, BYTES / 2, 0, 2);
+	child = fork();
+	TOWN_MUST(child >= 0);
+	if (child == 0) {
+		town_adopt(fd);
+		_exit(san_client_recv(fd, &byte, 1, 0) != 1);
+	}
+	usleep(200000);
+	TOWN_MUST(kill(child, SIGKILL) == 0 && waitpid(child, &status, 0) == child);
+	usleep(50000);
+	exchange(fd, 0, 1);
+	before = swaps();
+	exchange(fd, 1, PIECES);
+	TOWN_MUST(swaps() == before);
+	town_close(fd);
+}
+
+static void
+who_is_killed_while_it_waits_waits_no_more(void **state)
+{
+	pid_t server = town_start(TOWN_B, answer_pieces, NULL);
+
+	(void)state;
+	town_await(town_start(TOWN_A, lose_a_reader, NULL));
 	town_await(server);
 }
 
@@ -238,6 +357,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_session_is_shown),
+		cmocka_unit_test(who_only_has_it_takes_nothing),
+		cmocka_unit_test(who_is_killed_while_it_waits_waits_no_more),
 		cmocka_unit_test(what_the_kernel_was_left_to_connect_is_shown_with_its_reason),
 		cmocka_unit_test(sanstat_prints_lines_and_json),
 	};
