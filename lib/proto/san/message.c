@@ -2,6 +2,8 @@
  *
  * Messages to bytes and back. Start with plx_san_decode().
  */
+#include <stdatomic.h>
+
 #include "plx_bytes.h"
 #include "plx_san_message.h"
 
@@ -150,9 +152,20 @@ decode_body(const uint8_t *body, struct plx_san_message *out)
 	return true;
 }
 
-enum plx_san_decoded
-plx_san_decode(const uint8_t *in, uint32_t bytes, struct plx_san_message *out, uint32_t *at)
+/* Others may write a message while it is read: what is judged is a copy, made once. */
+static void
+copy_head(uint8_t *head, const uint8_t *in, uint32_t bytes)
 {
+	memcpy(head, in, bytes < PLX_SAN_HEAD_MAX ? bytes : PLX_SAN_HEAD_MAX);
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+enum plx_san_decoded
+plx_san_decode(const uint8_t *message, uint32_t bytes, struct plx_san_message *out, uint32_t *at)
+{
+	uint8_t in[PLX_SAN_HEAD_MAX] = {0};
+
+	copy_head(in, message, bytes);
 	if (bytes < PLX_SAN_HEADER_BYTES || in[1] != 0 || in[0] == PLX_SAN_NOTHING ||
 	    in[0] >= PLX_SAN_KIND_COUNT)
 		return PLX_SAN_BAD_MESSAGE;
@@ -173,10 +186,12 @@ plx_san_decode(const uint8_t *in, uint32_t bytes, struct plx_san_message *out, u
 }
 
 uint32_t
-plx_san_message_bytes(const uint8_t *in, uint32_t most)
+plx_san_message_bytes(const uint8_t *message, uint32_t most)
 {
+	uint8_t in[PLX_SAN_HEAD_MAX];
 	uint32_t head, payload;
 
+	copy_head(in, message, sizeof(in));
 	if (in[0] == PLX_SAN_NOTHING || in[0] >= PLX_SAN_KIND_COUNT)
 		return 0;
 	head = BODY_AT + (uint32_t)kinds[in[0]].body;

@@ -115,16 +115,16 @@ const char *plx_san_kind_text(enum plx_san_kind kind);
 uint32_t plx_san_encode(const struct plx_san_message *message, uint8_t *out);
 
 /**
- * Read a message of a peer that may send anything.
- * @param in    [bytes]
+ * Read a message of a peer that may send anything, in memory that others may write meanwhile.
+ * @param message [bytes]
  * @param bytes as received, payload included
  * @param at    [out] where the payload begins
  */
-enum plx_san_decoded plx_san_decode(const uint8_t *in, uint32_t bytes, struct plx_san_message *out,
-				    uint32_t *at) PLX_MUST_CHECK;
+enum plx_san_decoded plx_san_decode(const uint8_t *message, uint32_t bytes,
+				    struct plx_san_message *out, uint32_t *at) PLX_MUST_CHECK;
 
 /** How long a message is that lies in memory, by its own word. @param most of the memory, at least
  * PLX_SAN_HEAD_MAX. Returns: 0: there is none, or it would be longer */
-uint32_t plx_san_message_bytes(const uint8_t *in, uint32_t most);
+uint32_t plx_san_message_bytes(const uint8_t *message, uint32_t most);
 
 #endif
