@@ -501,8 +501,7 @@ HOST_FN(host_qp_import)
 		connector->qp.v = qp->object.number;
 	}
 	if (request->heir != 0)
-		host_lend(seat, qp, imported->connector,
-			  &(struct host_terms){export->terms.token, seat->number, request->heir});
+		host_lend(seat, qp, imported->connector, export->terms.token, request->heir);
 	host_qp_tell(seat, qp, &imported->qp);
 	imported->past = export->past;
 	unlist(seat->parking, export);

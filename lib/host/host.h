@@ -167,7 +167,7 @@ struct host_loan {
 	struct plx_qp_token token;
 	uint32_t heir; /* the seat that may take it */
 	struct host_seat *seat;
-	struct plx_object qp, connector; /* connector 0: none */
+	struct plx_object connector; /* 0: none */
 };
 
 struct host_queue_pair {
@@ -450,7 +450,7 @@ void host_exports_end(struct host_seat *seat);
 
 /* Lend a queue pair, by a token that nothing else has. */
 void host_lend(struct host_seat *seat, struct host_queue_pair *qp, struct plx_object connector,
-	       const struct host_terms *terms);
+	       struct plx_qp_token token, uint32_t heir);
 /* A seat takes what it was lent: it can be imported then. Its own calls may be served meanwhile.
  * Errors: NO_KEY (no such loan), BUSY (not now), as plx_qp_export() */
 enum plx_status host_loan_take(struct host_seat *seat,

@@ -57,16 +57,15 @@ check(struct host_seat *seat, const struct host_queue_pair *qp,
 
 void
 host_lend(struct host_seat *seat, struct host_queue_pair *qp, struct plx_object connector,
-	  const struct host_terms *terms)
+	  struct plx_qp_token token, uint32_t heir)
 {
 	struct plx_list *loans;
 	pthread_mutex_t *lock;
 
 	host_loan_end(seat, qp);
-	qp->loan.token = terms->token;
-	qp->loan.heir = terms->heir;
+	qp->loan.token = token;
+	qp->loan.heir = heir;
 	qp->loan.seat = seat;
-	qp->loan.qp.v = qp->object.number;
 	qp->loan.connector = connector;
 	loans = parking_loans(seat->parking, &lock);
 	pthread_mutex_lock(lock);
@@ -88,8 +87,7 @@ HOST_FN(host_qp_lend)
 	if (status != PLX_OK)
 		return status;
 	lent->token = parking_token();
-	host_lend(seat, qp, request->connector,
-		  &(struct host_terms){lent->token, seat->number, request->seat});
+	host_lend(seat, qp, request->connector, lent->token, request->seat);
 	return PLX_OK;
 }
 
@@ -118,36 +116,36 @@ host_loan_leave(struct host_seat *seat, struct host_queue_pair *qp)
 }
 
 /* NULL: there is none; the lock is held */
-static const struct host_loan *
+static struct host_queue_pair *
 find(const struct host_seat *seat, struct plx_list *loans, const struct plx_qp_token *token)
 {
 	struct plx_list *node, *after;
 
 	plx_list_for_each (node, after, loans) {
-		const struct host_loan *loan = plx_list_entry(node, struct host_loan, link);
+		struct host_loan *loan = plx_list_entry(node, struct host_loan, link);
 
 		if (loan->token.v == token->v && loan->heir == seat->number)
-			return loan;
+			return plx_list_entry(loan, struct host_queue_pair, loan);
 	}
 	return NULL;
 }
 
-/* Returns: NO_KEY: there is none; BUSY: its program's call is served */
+/* The lender's calls are not served then, so its queue pair stays.
+ * Returns: NO_KEY: there is none; BUSY: its program's call is served */
 static enum plx_status
 find_and_lock(const struct host_seat *seat, const struct plx_qp_token *token,
-	      struct host_loan *copy)
+	      struct host_queue_pair **out)
 {
 	pthread_mutex_t *lock;
 	struct plx_list *loans = parking_loans(seat->parking, &lock);
 	enum plx_status status = PLX_NO_KEY;
-	const struct host_loan *loan;
 
 	pthread_mutex_lock(lock);
-	loan = find(seat, loans, token);
-	if (loan != NULL) {
-		status = pthread_mutex_trylock(&loan->seat->served) == 0 ? PLX_OK : PLX_BUSY;
-		*copy = *loan;
-	}
+	*out = find(seat, loans, token);
+	if (*out != NULL && pthread_mutex_trylock(&(*out)->loan.seat->served) == 0)
+		status = PLX_OK;
+	else if (*out != NULL)
+		status = PLX_BUSY;
 	pthread_mutex_unlock(lock);
 	return status;
 }
@@ -156,16 +154,16 @@ enum plx_status
 host_loan_take(struct host_seat *seat, const struct plx_qp_token *token)
 {
 	struct host_queue_pair *qp;
-	struct host_loan loan;
 	enum plx_status status;
 
 	/* Two that take from each other do not wait for each other. */
 	pthread_mutex_unlock(&seat->served);
-	status = find_and_lock(seat, token, &loan);
+	status = find_and_lock(seat, token, &qp);
 	if (status == PLX_OK) {
-		qp = host_find(loan.seat, loan.qp, HOST_QP);
-		status = qp != NULL && host_is_lent(qp) ? park(loan.seat, qp) : PLX_NO_KEY;
-		pthread_mutex_unlock(&loan.seat->served);
+		struct host_seat *lender = qp->loan.seat;
+
+		status = park(lender, qp);
+		pthread_mutex_unlock(&lender->served);
 	}
 	pthread_mutex_lock(&seat->served);
 	return status;
