@@ -202,6 +202,9 @@ void session_gave(struct session *session, const struct program *program, uint32
 void session_took(struct session *session, const struct program *program, int error);
 /* Take a socket of the host, by a token. INVALID_SOCKET, with an error of Winsock: it cannot be */
 SOCKET session_redeem(const struct session *session, uint32_t token, int *error);
+/* The broker has control: of the socket, or of the rest of a connection that is over. */
+void session_have(struct session *session);
+bool session_take_rest(struct session *session, const struct plx_san_stream *stream);
 /* Programs that wanted to give control away, and have no descriptor. */
 void session_forget_leavers(struct session *session);
 /* How WSPDuplicateSocket() names a process. 0: it has said nothing of that */
@@ -220,6 +223,8 @@ void session_relay(struct session *session, struct program *program);
 /* Take control from the program that has it, if it does nothing with it; or has ended. Returns:
  * false: nothing has changed */
 bool session_seize(struct session *session, bool has_ended);
+/* It is decided, or of no use any more. */
+void session_stop_seizing(struct session *session);
 /* Try once more. */
 void session_go_on_seizing(struct session *session, uint64_t now);
 

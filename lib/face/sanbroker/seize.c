@@ -12,13 +12,14 @@ enum {
 	SEIZE_MS = 10000, /* longest wait until what it had sent is complete */
 };
 
-static void
-stop_seizing(struct session *session)
+void
+session_stop_seizing(struct session *session)
 {
+	if (!session->seizing)
+		return;
 	atomic_store(&session->segment.shared->word, SAN_WORD_BROKER);
 	session->broker->seizing--;
 	session->seizing = false;
-	session->loan = 0;
 }
 
 /* Copied, for its program may still write there. */
@@ -57,52 +58,37 @@ inherit_rest(struct session *session)
 	return session->rest;
 }
 
-static void
-have(struct session *session, SOCKET s)
+/* Go on with the socket, or with the rest of its bytes if it has ended. What arrived before it did
+ * so while it was taken is in the companion's stream. Returns: 0, or an error of Winsock */
+static int
+go_on_with(struct session *session, SOCKET s, int error)
 {
-	stop_seizing(session);
-	session->s = s;
-	session->controls = true;
-	session->ready = 0; /* others had control since: whoever sleeps is told anew */
+	struct plx_san_stream stream;
+	bool rest;
+	int ignored;
+
+	if (s == INVALID_SOCKET) {
+		rest = inherit_rest(session);
+	} else {
+		error = inherit(session, s);
+		if (error == 0)
+			return 0;
+		session->broker->call.lpWSPCloseSocket(s, &ignored);
+		stream = session->companion.stream;
+		rest = error == WSAENOTCONN && session_take_rest(session, &stream);
+	}
+	return rest ? 0 : error;
+}
+
+static void
+have(struct session *session)
+{
+	session_stop_seizing(session);
+	session_have(session);
 	session->swaps++;
 	session->broker->count.swaps++;
 	(void)plx_san_seized(&session->arbiter, BROKER_PROCESS);
 	session_forget_leavers(session);
-}
-
-/* ... or while it was taken: what had arrived is in the companion's stream. */
-static bool
-keep_rest(struct session *session)
-{
-	struct plx_san_stream stream = session->companion.stream;
-
-	session->rest = san_companion_take_rest(&session->companion, &session->broker->call,
-						&stream, &session->segment.rings);
-	return session->rest;
-}
-
-/* Go on with the socket, or with the rest of its bytes. Returns: 0, or an error of Winsock */
-static int
-go_on_with(struct session *session, SOCKET s, int error)
-{
-	int ignored;
-
-	if (s == INVALID_SOCKET) {
-		if (!inherit_rest(session))
-			return error;
-		have(session, INVALID_SOCKET);
-		return 0;
-	}
-	error = inherit(session, s);
-	if (error == 0) {
-		have(session, s);
-		return 0;
-	}
-	session->broker->call.lpWSPCloseSocket(s, &ignored);
-	if (error != WSAENOTCONN || !keep_rest(session))
-		return error;
-	have(session, INVALID_SOCKET);
-	return 0;
 }
 
 /* Returns: true: it is decided */
@@ -115,8 +101,10 @@ try(struct session *session)
 	if (s == INVALID_SOCKET && error == WSAEALREADY)
 		return false;
 	error = go_on_with(session, s, error);
-	if (error == 0)
+	if (error == 0) {
+		have(session);
 		return true;
+	}
 	broker_log(session->broker,
 		   "session %llu: what its program has left cannot be gone on with (%d)",
 		   (unsigned long long)session->number, error);

@@ -261,12 +261,21 @@ refuse(const struct session *session)
 }
 
 /* The connection is over. Returns: false: there is nothing left of it, or it failed */
-static bool
-take_rest(struct session *session, const struct plx_san_stream *stream)
+bool
+session_take_rest(struct session *session, const struct plx_san_stream *stream)
 {
 	session->rest = san_companion_take_rest(&session->companion, &session->broker->call, stream,
 						&session->segment.rings);
 	return session->rest;
+}
+
+void
+session_have(struct session *session)
+{
+	session->s = session->companion.s;
+	session->controls = true;
+	session->loan = 0;
+	session->ready = 0; /* others had control since: whoever sleeps is told anew */
 }
 
 static void
@@ -285,15 +294,12 @@ take(struct session *session)
 	if (!taken && !session->rest)
 		refuse(session);
 	/* The peer may have closed meanwhile. */
-	if (!taken && !(same && take_rest(session, &stream))) {
+	if (!taken && !(same && session_take_rest(session, &stream))) {
 		session_end(session, ECONNRESET);
 		return;
 	}
 	san_companion_record_in(&session->companion, &session->segment.shared->records);
-	session->s = session->companion.s;
-	session->controls = true;
-	session->loan = 0;
-	session->ready = 0; /* others had control since: whoever sleeps is told anew */
+	session_have(session);
 	(void)plx_san_took(&session->arbiter, BROKER_PROCESS);
 }
 
@@ -345,9 +351,7 @@ session_end(struct session *session, int error)
 	if (session->state == SESSION_OVER)
 		return;
 	session->state = SESSION_OVER;
-	session->broker->seizing -= session->seizing;
-	session->seizing = false;
-	atomic_store(&session->segment.shared->word, SAN_WORD_BROKER);
+	session_stop_seizing(session);
 	let_go(session);
 	if (session->asker != NULL)
 		program_answer(session->asker, session->question, NULL, error);
@@ -563,7 +567,7 @@ tell_broker(struct session *session, enum plx_san_tell what)
 }
 
 static void
-tell_program(struct session *session, struct program *program, enum plx_san_tell what)
+say(struct session *session, struct program *program, enum plx_san_tell what)
 {
 	if (what == PLX_SAN_TELL_TURN)
 		program_tell(program, session, SAN_CONTROL_TURN, 0, 0, 0);
@@ -571,6 +575,25 @@ tell_program(struct session *session, struct program *program, enum plx_san_tell
 		program_tell(program, session, SAN_CONTROL_WANTED, name_of_next(session), 0, 0);
 	else if (what == PLX_SAN_TELL_TAKE)
 		program_tell(program, session, SAN_CONTROL_TAKE, 0, session->token, 0);
+}
+
+/* Control is taken from a program that does nothing, and not given to one for which it is not. */
+static void
+tell_program(struct session *session, uint64_t process, enum plx_san_tell what)
+{
+	const struct holder *holder = holder_of(session, process);
+
+	if (what == PLX_SAN_TELL_WANTED && session_seize(session, false))
+		return;
+	/* It was given to one that has ended since. */
+	if (what == PLX_SAN_TELL_TAKE && process != session->given_to &&
+	    session_seize(session, true))
+		return;
+	if (holder != NULL)
+		say(session, holder->program, what);
+	/* It may have ended its call before it could hear that. */
+	if (what == PLX_SAN_TELL_WANTED)
+		(void)session_seize(session, false);
 }
 
 void
@@ -582,8 +605,6 @@ session_tell(struct session *session)
 	atomic_store(&session->segment.shared->waiting, session->arbiter.count);
 	while (session->state != SESSION_OVER && session->state != SESSION_HELLO &&
 	       (what = plx_san_tell(&session->arbiter, &process)) != PLX_SAN_TELL_NOTHING) {
-		struct holder *holder = holder_of(session, process);
-
 		session->broker->count.swaps += what == PLX_SAN_TELL_TAKE;
 		session->swaps += what == PLX_SAN_TELL_TAKE;
 		if (what == PLX_SAN_TELL_WANTED)
@@ -592,17 +613,8 @@ session_tell(struct session *session)
 			session_end(session, ECONNRESET);
 		else if (process == BROKER_PROCESS)
 			tell_broker(session, what);
-		else if (what == PLX_SAN_TELL_WANTED && session_seize(session, false))
-			continue;
-		/* It was given to one that has ended since. */
-		else if (what == PLX_SAN_TELL_TAKE && process != session->given_to &&
-			 session_seize(session, true))
-			continue;
-		else if (holder != NULL)
-			tell_program(session, holder->program, what);
-		/* It may have ended its call before it could hear that. */
-		if (what == PLX_SAN_TELL_WANTED && process != BROKER_PROCESS)
-			(void)session_seize(session, false);
+		else
+			tell_program(session, process, what);
 	}
 	atomic_store(&session->segment.shared->waiting, session->arbiter.count);
 }
@@ -644,12 +656,9 @@ session_done(struct session *session, const struct program *program)
 void
 session_gave(struct session *session, const struct program *program, uint32_t token, bool rest)
 {
-	struct holder *holder = session_holder(session, program);
-
 	if (!plx_san_gave(&session->arbiter, program->process))
 		return;
-	if (holder != NULL && holder->leaves)
-		drop_holder(holder);
+	session_forget_leavers(session);
 	session->token = session->loan = token;
 	session->rest |= rest;
 	if (token == 0 && !rest)

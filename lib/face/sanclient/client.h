@@ -48,8 +48,7 @@ struct session {
 	uint64_t gives;   /* how often it was */
 	uint32_t name;
 	uint32_t process; /* how WSPDuplicateSocket() names this one */
-	bool lent;        /* the broker may take control between calls */
-	bool calls_in;    /* ... and is to */
+	bool calls_in;    /* the broker is to take control after this call */
 	bool lost;        /* it has: the companion is to be closed */
 	struct san_companion companion;
 	atomic_bool relayed; /* the kernel's socket is used from now on */
@@ -120,7 +119,7 @@ int control_acquire(struct session *session, int waits_ms);
 void control_release(struct session *session);
 /* ... at the end of a call: control that others may want is the broker's. */
 void control_leave(struct session *session);
-/* Others will have it. */
+/* Others will have it: what the broker cannot take by itself it gets. */
 void control_share(struct session *session);
 /* The kernel's socket is to be used; wait until that is so, the connection is over, or 10 s. */
 void control_relay(struct session *session);

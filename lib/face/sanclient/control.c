@@ -30,6 +30,14 @@ now(void)
 
 /* ---- between calls ---- */
 
+/* May the broker take control between calls? Not of the rest of a connection that is over: nothing
+ * of that is the host's. */
+static bool
+is_lent(const struct session *session)
+{
+	return session->controls && session->companion.s != INVALID_SOCKET;
+}
+
 /* What the broker has taken is closed when it has it: not while it still takes it. */
 static void
 bury(struct session *session)
@@ -45,7 +53,7 @@ static void
 lose(struct session *session)
 {
 	session->lost = true;
-	session->controls = session->wanted = session->lent = session->calls_in = false;
+	session->controls = session->wanted = session->calls_in = false;
 	session->gives++;
 }
 
@@ -54,7 +62,7 @@ begin(struct session *session)
 {
 	uint64_t idle = san_word(session->process, SAN_WORD_IDLE);
 
-	if (session->lent &&
+	if (is_lent(session) &&
 	    !atomic_compare_exchange_strong(&session->segment.shared->word, &idle,
 					    san_word(session->process, SAN_WORD_BUSY)))
 		lose(session);
@@ -64,7 +72,7 @@ begin(struct session *session)
 static void
 end(struct session *session)
 {
-	if (session->lent)
+	if (is_lent(session))
 		atomic_store(&session->segment.shared->word,
 			     san_word(session->process, SAN_WORD_IDLE));
 }
@@ -86,7 +94,7 @@ control_unlock(struct session *session)
 	const _Atomic uint32_t *told = &session->segment.shared->told;
 
 	end(session);
-	while (session->lent && atomic_load(told) != session->heard) {
+	while (is_lent(session) && atomic_load(told) != session->heard) {
 		begin(session);
 		control_attend(session);
 		give_if_wanted(session);
@@ -208,7 +216,6 @@ take(struct session *session, uint32_t token)
 	session->controls = true;
 	san_companion_record_in(companion, &session->segment.shared->records);
 	session->process = plx_sanqp_process(session->adapter);
-	session->lent = true;
 	atomic_store(&session->segment.shared->word, san_word(session->process, SAN_WORD_BUSY));
 	return 0;
 }
@@ -227,7 +234,7 @@ hand_over(struct session *session)
 		token = rest ? 0 : companion->info.dwProviderReserved;
 	}
 	san_companion_close(companion);
-	session->controls = session->wanted = session->lent = session->calls_in = false;
+	session->controls = session->wanted = session->calls_in = false;
 	session->gives++;
 	atomic_store(&session->segment.shared->word, SAN_WORD_BROKER);
 	client_tell(session, SAN_CONTROL_GAVE, rest, token, 0);
@@ -437,9 +444,9 @@ control_leave(struct session *session)
 	}
 	if (!session->controls || session->over)
 		return;
-	if (session->lent)
+	if (is_lent(session))
 		session->calls_in = has_unsent(session) || others_wait(session);
-	else if (session->companion.stream.end == PLX_SAN_END_NOT || others_wait(session))
+	else if (others_wait(session))
 		call_broker_in(session);
 }
 
@@ -447,7 +454,7 @@ void
 control_share(struct session *session)
 {
 	control_attend(session);
-	if (!session->lent)
+	if (!is_lent(session))
 		call_broker_in(session);
 }
 

@@ -34,7 +34,7 @@ bool san_client_hides(int fd);
 void san_client_forget(void);
 
 /** Other processes are to have sockets of this one, by fork(), exec() or SCM_RIGHTS: give control
- * of all to the broker. A process that shares a socket keeps no control between its calls. */
+ * of connections that are over to the broker, which takes control of the others by itself. */
 void san_client_share(void);
 
 /** Give control of all sockets to the broker, which ends those that nobody else has. */

@@ -327,7 +327,7 @@ sendmsg(int fd, const struct msghdr *m, int flags)
 {
 	if (preload_has(fd))
 		return put_parts(fd, m->msg_iov, m->msg_iovlen, flags);
-	/* What another process is to have must not be in control of this one. */
+	/* What another process is to have must not be kept by this one. */
 	if (brings_descriptors(m) && preload_runs()) {
 		preload_enter();
 		san_client_share();
