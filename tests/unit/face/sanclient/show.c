@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "clock.h"
 #include "plx_san_control.h"
 #include "town.h"
 
@@ -19,6 +20,7 @@ enum {
 	BYTES = 30000,
 	PIECE = 100,
 	PIECES = 50,
+	LOOKS = 30,
 	ANSWER_BYTES = 65536,
 };
 
@@ -151,6 +153,62 @@ swaps(void)
 	return n;
 }
 
+static bool
+has_control(pid_t pid)
+{
+	json_t *all = show();
+	bool is = json_integer_value(json_object_get(only_session(all), "controller")) == pid;
+
+	json_decref(all);
+	return is;
+}
+
+static size_t
+programs(void)
+{
+	json_t *all = show();
+	size_t n = json_array_size(json_object_get(only_session(all), "programs"));
+
+	json_decref(all);
+	return n;
+}
+
+/* Is it in a system call that waits? */
+static bool
+sleeps(pid_t pid)
+{
+	char path[64], state = '?';
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	TOWN_MUST(file != NULL && fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
+	fclose(file);
+	return state == 'S';
+}
+
+/* It waits for the peer, and not for an answer of the host, which is there soon. */
+static bool
+sleeps_long(pid_t pid)
+{
+	for (uint32_t i = 0; i < LOOKS; i++) {
+		if (!sleeps(pid))
+			return false;
+		usleep(1000);
+	}
+	return true;
+}
+
+#define AWAIT(condition)                                      \
+	do {                                                  \
+		uint64_t late = test_ns() + TEST_PATIENCE_NS; \
+                                                              \
+		while (!(condition)) {                        \
+			TOWN_MUST(test_ns() < late);          \
+			usleep(1000);                         \
+		}                                             \
+	} while (0)
+
 static void
 exchange(int fd, uint32_t from, uint32_t to)
 {
@@ -233,9 +291,10 @@ lose_a_reader(void *arg)
 		town_adopt(fd);
 		_exit(san_client_recv(fd, &byte, 1, 0) != 1);
 	}
-	usleep(200000);
+	AWAIT(has_control(child));
+	AWAIT(sleeps_long(child));
 	TOWN_MUST(kill(child, SIGKILL) == 0 && waitpid(child, &status, 0) == child);
-	usleep(50000);
+	AWAIT(programs() == 1);
 	exchange(fd, 0, 1);
 	before = swaps();
 	exchange(fd, 1, PIECES);
