@@ -149,7 +149,22 @@ is_refused(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &bytes) == 0 && error != 0;
 }
 
-/* Connect to the program's socket. Returns: the anchor; -1: nobody listens any more */
+/* Without it the kernel may choose another address of the machine, and nobody would take the
+ * connection for one within it. */
+static bool
+leave_from(int fd, const struct sockaddr_storage *to, socklen_t bytes)
+{
+	struct sockaddr_storage from = *to;
+	const int on = 1;
+
+	((struct sockaddr_in *)&from)->sin_port = 0;
+	/* the port is chosen with the connection: each listener may have as many as there are */
+	(void)setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
+	return bind(fd, (struct sockaddr *)&from, bytes) == 0;
+}
+
+/* Connect to the program's socket, from the address that it has.
+ * Returns: the anchor; -1: nobody listens any more */
 static int
 drop_anchor(const struct listener *listener)
 {
@@ -157,8 +172,10 @@ drop_anchor(const struct listener *listener)
 	socklen_t bytes = kernel_address(&listener->local, &to);
 	int fd = socket(to.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-	if (fd < 0 || connect(fd, (struct sockaddr *)&to, bytes) == 0 ||
-	    (errno == EINPROGRESS && !is_refused(fd)))
+	if (fd < 0)
+		return -1;
+	if (leave_from(fd, &to, bytes) && (connect(fd, (struct sockaddr *)&to, bytes) == 0 ||
+					   (errno == EINPROGRESS && !is_refused(fd))))
 		return fd;
 	close(fd);
 	return -1;

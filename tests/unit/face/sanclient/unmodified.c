@@ -69,6 +69,32 @@ python_with_a_child_for_each(void **state)
 		  "'"));
 }
 
+/* Where the kernel would send from the first address, which its peers know it by. */
+static void
+a_listener_at_a_second_address(void **state)
+{
+	(void)state;
+	assert_int_equal(system("ip address add 10.79.0.9/24 dev lo && "
+				"ip address add " B "/24 dev lo"),
+			 0);
+	runs("exec python3 -c '"
+	     "import socket\n"
+	     "s = socket.create_server((\"" B "\", 20317))\n"
+	     "while True:\n"
+	     "  c = s.accept()[0]\n"
+	     "  while d := c.recv(65536): c.sendall(d)\n"
+	     "  c.close()'",
+	     ONCE("python3 -c 'import socket; socket.create_connection((\"" B "\", 20317))'",
+		  "exec timeout 20 python3 -c '"
+		  "import socket\n"
+		  "s = socket.create_connection((\"" B "\", 20317))\n"
+		  "s.sendall(b\"there and back\")\n"
+		  "assert s.recv(14, socket.MSG_WAITALL) == b\"there and back\"\n"
+		  "'"));
+	/* both */
+	assert_int_equal(system("ip address del 10.79.0.9/24 dev lo"), 0);
+}
+
 /* inetd: what a program executes has the socket for its standard input and output. */
 static void
 an_executed_program_has_the_socket(void **state)
@@ -328,6 +354,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_calls_return_what_tcp_returns),
 		cmocka_unit_test(python_with_a_child_for_each),
+		cmocka_unit_test(a_listener_at_a_second_address),
 		cmocka_unit_test(an_executed_program_has_the_socket),
 		cmocka_unit_test(one_thread_writes_another_reads),
 		cmocka_unit_test(a_program_without_the_library_has_the_socket),
