@@ -25,16 +25,22 @@ plx_sanqp_arm(SOCKET s, int fds[PLX_SANQP_FDS])
 {
 	struct sanqp_socket *socket = find_connected(s);
 	struct sanqp_connection *connection;
+	struct sanqp_adapter *adapter;
+	struct sanqp *process;
 	bool armed;
 
 	if (socket == NULL)
 		return false;
+	process = socket->process;
 	connection = socket->connection;
+	adapter = connection->adapter;
 	fds[0] = plx_cq_fd(connection->cq);
-	fds[1] = plx_adapter_async_fd(connection->adapter->adapter);
+	fds[1] = plx_adapter_async_fd(adapter->adapter);
 	(void)plx_cq_get_event(connection->cq);
 	armed = plx_cq_arm(connection->cq, PLX_CQ_NOTIFY_ANY, NULL) == PLX_OK;
 	sanqp_leave(socket);
+	/* Its descriptor says so again until it is read. */
+	sanqp_run_events(process, adapter);
 	return armed && fds[0] >= 0 && fds[1] >= 0;
 }
 

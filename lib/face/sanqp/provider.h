@@ -147,6 +147,8 @@ struct sanqp_socket {
 	struct sanqp_listening *listening;   /* NULL: none */
 	struct plx_connector_info info;      /* of the connection; also when it is GIVEN */
 
+	uint32_t looks; /* for completions that were not there */
+
 	long selected, happened; /* FD_* */
 	int connect_error;
 	WSAEVENT event;

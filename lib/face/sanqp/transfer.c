@@ -6,6 +6,7 @@
 
 enum {
 	COMPLETIONS = 16, /* fetched at once */
+	LOOKS = 64, /* for completions, for each one for events: that is a system call or two */
 };
 
 /* Of WSAOVERLAPPED.Internal: the program reads it without the lock. */
@@ -393,13 +394,14 @@ static void
 look_again(SOCKET s, LPINT lpErrno)
 {
 	struct sanqp_socket *socket = sanqp_find(s, lpErrno);
-	struct sanqp_adapter *adapter;
+	struct sanqp_adapter *adapter = NULL;
 	struct sanqp *process;
 
 	if (socket == NULL)
 		return;
 	sanqp_progress(socket);
-	adapter = socket->connection != NULL ? socket->connection->adapter : NULL;
+	if (socket->connection != NULL && ++socket->looks % LOOKS == 0)
+		adapter = socket->connection->adapter;
 	process = socket->process;
 	sanqp_leave(socket);
 	if (adapter != NULL)
