@@ -165,7 +165,8 @@ build(struct world *w, uint8_t *message)
 static void
 deliver(struct world *w, bool any)
 {
-	uint8_t message[LONGEST] = {0};
+	uint8_t message[LONGEST] = {0}, reads[LONGEST];
+	struct plx_san_sink sink = {reads, input_byte(&w->input) % LONGEST};
 	uint32_t n;
 
 	if (any) {
@@ -175,7 +176,9 @@ deliver(struct world *w, bool any)
 	} else {
 		n = build(w, message);
 	}
+	w->rings.sink = &sink;
 	plx_san_on_message(&w->stream, &w->rings, message, n);
+	w->rings.sink = NULL;
 }
 
 static void
@@ -225,7 +228,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	memset(&w, 0, sizeof(w));
 	w.input = (struct input){data, size};
-	w.rings = (struct plx_san_rings){w.in, w.out};
+	w.rings = (struct plx_san_rings){.in = w.in, .out = w.out};
 	flags = input_byte(&w.input);
 	CHECK(plx_san_begin(&w.stream, &(struct plx_san_config){.connects = flags & 1,
 								.reads = flags & 2,

@@ -64,7 +64,8 @@ message_bytes(const struct plx_san_config *config)
 size_t
 san_companion_bytes(const struct plx_san_config *config)
 {
-	return (plx_san_receives(config) + (size_t)config->sends) * message_bytes(config);
+	return plx_san_receives(config) * message_bytes(config) +
+	       (size_t)config->sends * PLX_SAN_HEAD_MAX;
 }
 
 static bool
@@ -89,17 +90,21 @@ static int
 post_all(struct san_companion *companion)
 {
 	const struct san_extensions *extension = &companion->extension;
+	const struct plx_san_config *config = &companion->stream.config;
 	DWORD receives = companion->receive_count * companion->message_bytes;
-	DWORD sends = companion->stream.config.sends * companion->message_bytes;
 	int error = 0;
 
 	companion->receives_handle = extension->register_memory(companion->s, companion->receives,
 								receives, MEM_WRITE, &error);
 	if (companion->receives_handle == NULL)
 		return error;
-	companion->sends_handle =
-		extension->register_memory(companion->s, companion->sends, sends, MEM_READ, &error);
-	if (companion->sends_handle == NULL)
+	companion->heads_handle = extension->register_memory(
+		companion->s, companion->heads, config->sends * PLX_SAN_HEAD_MAX, MEM_READ, &error);
+	if (companion->heads_handle == NULL)
+		return error;
+	companion->payloads_handle = extension->register_memory(
+		companion->s, companion->rings.out, config->out_bytes, MEM_READ, &error);
+	if (companion->payloads_handle == NULL)
 		return error;
 	for (uint32_t i = 0; i < companion->receive_count; i++)
 		if (!post_receive(companion, i))
@@ -158,7 +163,7 @@ init(struct san_companion *companion, const WSPPROC_TABLE *call, SOCKET s,
 	companion->message_bytes = (uint32_t)message_bytes(config);
 	companion->receive_count = plx_san_receives(config);
 	companion->receives = memory;
-	companion->sends =
+	companion->heads =
 		companion->receives + (size_t)companion->receive_count * companion->message_bytes;
 }
 
@@ -290,26 +295,27 @@ is_complete(struct san_companion *companion, WSAOVERLAPPED *overlapped, DWORD *b
 
 /* ---- steps ---- */
 
-/* The buffers of messages are used in turn, so the next one is free: the stream has no more under
- * way. */
+/* Heads are used in turn, so the next one is free: the stream has no more under way. Payloads are
+ * sent from the ring, where they stay until then. */
 static void
 send_message(struct san_companion *companion, const struct plx_san_next *next)
 {
 	uint32_t sends = companion->stream.config.sends;
 	uint32_t i = (companion->next_send + companion->stream.out.sends - 1) % sends;
-	uint8_t *at = companion->sends + (size_t)i * companion->message_bytes;
+	uint8_t *head = companion->heads + (size_t)i * PLX_SAN_HEAD_MAX;
 	const struct plx_san_range *ring = &next->ring;
-	WSABUF buffer = {.len = next->head_bytes + next->bytes, .buf = (char *)at};
-	DWORD bytes;
+	WSABUF buffer[3] = {
+		{next->head_bytes, (char *)head},
+		{ring->first, (char *)companion->rings.out + ring->at},
+		{ring->bytes - ring->first, (char *)companion->rings.out},
+	};
+	DWORD bytes, n = 1 + (buffer[1].len > 0) + (buffer[2].len > 0);
 	int error = 0;
 
-	memcpy(at, next->head, next->head_bytes);
-	at += next->head_bytes;
-	memcpy(at, companion->rings.out + ring->at, ring->first);
-	memcpy(at + ring->first, companion->rings.out, ring->bytes - ring->first);
+	memcpy(head, next->head, next->head_bytes);
 	companion->send[i] = (WSAOVERLAPPED){.hEvent = POLLED};
 	record_request(companion);
-	companion->call->lpWSPSend(companion->s, &buffer, 1, &bytes, 0, &companion->send[i], NULL,
+	companion->call->lpWSPSend(companion->s, buffer, n, &bytes, 0, &companion->send[i], NULL,
 				   NULL, &error);
 	if (error != WSA_IO_PENDING)
 		fail(companion, error);
@@ -444,7 +450,8 @@ take_step(struct san_companion *companion, struct plx_san_next *next)
 		end_large(companion);
 		break;
 	case PLX_SAN_DO_RELEASE_SENDS:
-		deregister(companion, &companion->sends_handle);
+		deregister(companion, &companion->heads_handle);
+		deregister(companion, &companion->payloads_handle);
 		break;
 	case PLX_SAN_DO_RELEASE_RDMA:
 		conceal(companion, &companion->offered);
@@ -519,14 +526,27 @@ run_steps(struct san_companion *companion, uint64_t now)
 	return next.what != PLX_SAN_DO_NOTHING;
 }
 
+static bool
+can_run(const struct san_companion *companion)
+{
+	return companion->error == 0 && !companion->given &&
+	       companion->stream.end == PLX_SAN_END_NOT;
+}
+
+void
+san_companion_step(struct san_companion *companion, uint64_t now)
+{
+	while (can_run(companion) && run_steps(companion, now))
+		;
+}
+
 void
 san_companion_run(struct san_companion *companion, uint64_t now)
 {
 	bool moved = true;
 
 	plx_san_on_time(&companion->stream, now);
-	while (moved && companion->error == 0 && !companion->given &&
-	       companion->stream.end == PLX_SAN_END_NOT) {
+	while (moved && can_run(companion)) {
 		moved = run_receives(companion);
 		moved |= run_sends(companion);
 		moved |= run_rdma(companion);

@@ -41,9 +41,11 @@ struct san_companion {
 	struct plx_san_stream stream;
 	struct plx_san_rings rings;
 
-	uint8_t *receives, *sends; /* of message_bytes each */
+	uint8_t *receives; /* of message_bytes each */
+	uint8_t *heads;    /* of messages that are sent, PLX_SAN_HEAD_MAX each */
 	uint32_t message_bytes, receive_count;
-	HANDLE receives_handle, sends_handle; /* of all of them; NULL: not registered */
+	/* of all of them, and of the ring that messages are sent from; NULL: not registered */
+	HANDLE receives_handle, heads_handle, payloads_handle;
 	WSAOVERLAPPED receive[SAN_RECEIVES_MAX];
 	WSAOVERLAPPED send[PLX_SAN_SENDS_MAX];
 	uint32_t next_receive, next_send; /* the oldest */
@@ -84,6 +86,9 @@ void san_companion_record_in(struct san_companion *companion, struct san_records
 /** The program has read or written. */
 void san_companion_record(struct san_companion *companion);
 
+/** Send what can be sent now, and take other steps of the stream; completions are not looked for.
+ */
+void san_companion_step(struct san_companion *companion, uint64_t now);
 /** Do all that can be done now. */
 void san_companion_run(struct san_companion *companion, uint64_t now);
 

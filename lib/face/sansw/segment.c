@@ -49,6 +49,14 @@ san_segment_stream(const struct san_segment *segment, struct plx_san_stream *out
 	*out = records->record[atomic_load(&records->newest) & 1].stream;
 }
 
+/* A store that others see at once costs more than a look. */
+static void
+say(_Atomic uint64_t *to, uint64_t value)
+{
+	if (atomic_load_explicit(to, memory_order_relaxed) != value)
+		atomic_store(to, value);
+}
+
 uint32_t
 san_segment_publish(struct san_segment *segment, const struct plx_san_stream *stream)
 {
@@ -60,9 +68,10 @@ san_segment_publish(struct san_segment *segment, const struct plx_san_stream *st
 			 (in->fin ? SAN_READY_END : 0) | (shut ? SAN_READY_SHUT : 0) |
 			 (in->urgent ? SAN_READY_URGENT : 0);
 
-	atomic_store(&shared->arrived, in->placed + in->fin + in->urgent);
-	atomic_store(&shared->released, stream->out.released);
-	atomic_store(&shared->ready, ready);
+	say(&shared->arrived, in->placed + in->fin + in->urgent);
+	say(&shared->released, stream->out.released);
+	if (atomic_load_explicit(&shared->ready, memory_order_relaxed) != ready)
+		atomic_store(&shared->ready, ready);
 	return ready;
 }
 

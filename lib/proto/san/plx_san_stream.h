@@ -161,10 +161,19 @@ struct plx_san_stream {
 	struct plx_san_out out;
 };
 
+/* Where the program wants what it reads next. */
+struct plx_san_sink {
+	uint8_t *to;
+	uint32_t room; /* [bytes]; both change as bytes arrive */
+};
+
 /* The memory of the bytes. */
 struct plx_san_rings {
 	uint8_t *in;  /* [config.in_bytes] */
 	uint8_t *out; /* [config.out_bytes] */
+	/* What arrives while nothing else waits to be read goes there first, and is read then.
+	 * NULL: nobody reads now */
+	struct plx_san_sink *sink;
 };
 
 /* ---- from its beginning to its end ---- */

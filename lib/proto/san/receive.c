@@ -125,15 +125,33 @@ counts(const struct plx_san_stream *stream, const struct plx_san_message *m)
 
 /* ---- applying ---- */
 
+/* Returns: bytes that are the program's */
+static uint32_t
+sink(struct plx_san_in *in, struct plx_san_sink *sink, const uint8_t *payload, uint32_t bytes)
+{
+	uint32_t n;
+
+	if (sink == NULL || in->taken != in->placed || in->marked)
+		return 0;
+	n = stream_min(bytes, sink->room);
+	memcpy(sink->to, payload, n);
+	sink->to += n;
+	sink->room -= n;
+	in->placed += n;
+	in->taken += n;
+	return n;
+}
+
 static void
 place(struct plx_san_stream *stream, const struct plx_san_rings *rings, const uint8_t *payload,
       uint32_t bytes)
 {
+	uint32_t n = sink(&stream->in, rings->sink, payload, bytes);
 	struct plx_san_range range =
-		stream_range(stream->in.placed, bytes, stream->config.in_bytes);
+		stream_range(stream->in.placed, bytes - n, stream->config.in_bytes);
 
-	stream_fill(rings->in, &range, payload);
-	stream->in.placed += bytes;
+	stream_fill(rings->in, &range, payload + n);
+	stream->in.placed += bytes - n;
 }
 
 /* The arguments of what applies a message. */

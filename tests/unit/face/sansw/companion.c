@@ -104,10 +104,12 @@ static void
 a_swap_makes_these_calls(void **state)
 {
 	static const struct fake_call expected[] = {
-		{FAKE_SEND, A, 0},                                                /* SUSPEND */
-		{FAKE_DEREGISTER, A, 0}, {FAKE_RECV, B, 0},    {FAKE_SEND, B, 0}, /* SUSPENDED */
-		{FAKE_RECV, A, 0}, /* its receive is posted again */
-		{FAKE_DUPLICATE, A, 0},  {FAKE_SOCKET, A2, 0}, {FAKE_REGISTER, A2, 0},
+		{FAKE_SEND, A, 0}, /* SUSPEND */
+		{FAKE_DEREGISTER, A, 0}, {FAKE_DEREGISTER, A, 0},
+		{FAKE_RECV, B, 0},       {FAKE_SEND, B, 0}, /* SUSPENDED */
+		{FAKE_RECV, A, 0},                          /* its receive is posted again */
+		{FAKE_DUPLICATE, A, 0},  {FAKE_SOCKET, A2, 0},
+		{FAKE_REGISTER, A2, 0},  {FAKE_REGISTER, A2, 0},
 		{FAKE_REGISTER, A2, 0},  {FAKE_RECV, A2, 0}, /* and the others */
 	};
 	const struct fake_call *calls;

@@ -36,7 +36,7 @@ open_side(uint32_t i, DWORD process, SOCKET s)
 
 	memset(one, 0, sizeof(*one));
 	one->process = process;
-	one->rings = (struct plx_san_rings){one->in, one->out};
+	one->rings = (struct plx_san_rings){.in = one->in, .out = one->out};
 	as_is.connects = i == 0;
 	world_as(process);
 	assert_int_equal(san_companion_open(&one->companion, &stage.call, s, &as_is, &one->rings,

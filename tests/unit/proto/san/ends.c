@@ -44,7 +44,7 @@ ends_begin(struct ends *ends, const struct plx_san_config *a, const struct plx_s
 		assert_true(config.in_bytes <= ENDS_RING_MAX && config.out_bytes <= ENDS_RING_MAX);
 		assert_true(plx_san_receives(&config) <= ENDS_RECEIVES_MAX);
 		assert_int_equal(plx_san_begin(&end->stream, &config), PLX_OK);
-		end->rings = (struct plx_san_rings){end->in, end->out};
+		end->rings = (struct plx_san_rings){.in = end->in, .out = end->out};
 	}
 }
 
@@ -362,17 +362,38 @@ ends_offer(struct ends *ends, uint32_t i, uint32_t n)
 	return true;
 }
 
+/* Returns: `n` */
+static uint32_t
+check(struct ends *ends, uint32_t i, const uint8_t *bytes, uint32_t n)
+{
+	struct end *end = &ends->end[i];
+
+	for (uint32_t k = 0; k < n; k++)
+		assert_int_equal(bytes[k], pattern(other(i), end->read_bytes + k));
+	end->read_bytes += n;
+	return n;
+}
+
 uint32_t
 ends_read(struct ends *ends, uint32_t i, uint32_t n)
 {
 	struct end *end = &ends->end[i];
 	uint8_t bytes[ENDS_RING_MAX];
 
-	n = plx_san_read(&end->stream, &end->rings, bytes, n, false);
-	for (uint32_t k = 0; k < n; k++)
-		assert_int_equal(bytes[k], pattern(other(i), end->read_bytes + k));
-	end->read_bytes += n;
-	return n;
+	return check(ends, i, bytes, plx_san_read(&end->stream, &end->rings, bytes, n, false));
+}
+
+uint32_t
+ends_receive(struct ends *ends, uint32_t i, uint32_t n)
+{
+	struct end *end = &ends->end[i];
+	uint8_t bytes[ENDS_RING_MAX];
+	struct plx_san_sink sink = {bytes, n};
+
+	end->rings.sink = &sink;
+	(void)ends_deliver(ends, i);
+	end->rings.sink = NULL;
+	return check(ends, i, bytes, n - sink.room);
 }
 
 void

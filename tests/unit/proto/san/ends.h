@@ -73,6 +73,8 @@ void ends_begin(struct ends *ends, const struct plx_san_config *a, const struct 
 enum plx_san_do ends_step(struct ends *ends, uint32_t i);
 /** Deliver the oldest message to an end. Returns: false: there is none */
 bool ends_deliver(struct ends *ends, uint32_t i);
+/** ... while the program reads `n` bytes of it. Returns: how many it has read */
+uint32_t ends_receive(struct ends *ends, uint32_t i, uint32_t n);
 /** Complete the oldest SEND, the READ, the WRITE of an end. Returns: false: there is none */
 bool ends_complete_send(struct ends *ends, uint32_t i);
 bool ends_complete_rdma(struct ends *ends, uint32_t i);

@@ -240,7 +240,7 @@ call(struct plx_prng *prng)
 		seize_idle(i, p);
 		break;
 	case 9:
-		ends_deliver(&ends, i);
+		ends_receive(&ends, i, (uint32_t)plx_prng_below(prng, 300));
 		break;
 	case 10:
 		ends_complete_send(&ends, i);

@@ -81,7 +81,10 @@ call(struct ends *ends, struct plx_prng *prng)
 		break;
 	case 12:
 	case 13:
-		ends_deliver(ends, i);
+		if (n % 2 == 0)
+			ends_deliver(ends, i);
+		else
+			ends_receive(ends, i, n);
 		break;
 	default:
 		ends_step(ends, i);

@@ -101,6 +101,35 @@ bytes_can_be_looked_at_and_stay(void **state)
 	assert_int_equal(plx_san_read(&end->stream, &end->rings, read, 8, false), 0);
 }
 
+/* What has waited longer is read first, and what does not fit waits. */
+static void
+bytes_go_to_a_program_that_reads(void **state)
+{
+	(void)state;
+	begin(&ends_config, &ends_config);
+	ends_settle(&ends);
+	assert_int_equal(ends_write(&ends, 0, 4 * PAYLOAD), 4 * PAYLOAD);
+	while (ends_step(&ends, 0) != PLX_SAN_DO_NOTHING)
+		;
+	assert_int_equal(ends_receive(&ends, 1, PAYLOAD + 1), PAYLOAD);
+	assert_int_equal(plx_san_readable(&ends.end[1].stream), 0);
+	assert_int_equal(ends_receive(&ends, 1, 30), 30);
+	assert_int_equal(plx_san_readable(&ends.end[1].stream), PAYLOAD - 30);
+	assert_int_equal(ends_receive(&ends, 1, PAYLOAD), 0);
+	assert_int_equal(ends_read(&ends, 1, 2 * PAYLOAD), 2 * PAYLOAD - 30);
+	assert_int_equal(ends_receive(&ends, 1, PAYLOAD), PAYLOAD);
+	ends_settle(&ends);
+	assert_true(plx_san_is_drained(&ends.end[0].stream));
+	/* Nothing passes an urgent byte. */
+	assert_true(ends_write_urgent(&ends, 0));
+	assert_int_equal(ends_write(&ends, 0, 10), 10);
+	while (ends_step(&ends, 0) != PLX_SAN_DO_NOTHING)
+		;
+	assert_int_equal(ends_receive(&ends, 1, PAYLOAD), 0);
+	assert_int_equal(ends_receive(&ends, 1, PAYLOAD), 0);
+	assert_true(plx_san_is_at_mark(&ends.end[1].stream));
+}
+
 /* S15: a program that does not read stops the sender after as many messages as it has credits. */
 static void
 nothing_is_sent_without_a_credit(void **state)
@@ -276,6 +305,7 @@ main(void)
 		cmocka_unit_test(the_one_that_connected_says_hello_and_waits),
 		cmocka_unit_test(bytes_arrive_as_they_were_written),
 		cmocka_unit_test(bytes_can_be_looked_at_and_stay),
+		cmocka_unit_test(bytes_go_to_a_program_that_reads),
 		cmocka_unit_test(nothing_is_sent_without_a_credit),
 		cmocka_unit_test(one_credit_is_enough),
 		cmocka_unit_test(messages_are_as_long_as_the_receiver_takes),
