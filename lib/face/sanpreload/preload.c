@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "preload.h"
@@ -24,6 +25,8 @@ static char path[PATH_BYTES];
 static const char *broker; /* NULL: nothing goes over RDMA; or no more, by this library */
 static bool attached;
 static pid_t owner;
+static bool *unforked; /* true; false in a child with a copy of it. NULL: nobody knows */
+static bool lends_memory;
 static atomic_bool kernels[SAN_FILES_MAX]; /* is known not to be the switch's */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -36,6 +39,23 @@ look_up(const char *name, void *out)
 	void *function = dlsym(RTLD_NEXT, name);
 
 	memcpy(out, &function, sizeof(function));
+}
+
+/* It spares each call the question which process this is. */
+static void
+watch_for_forks(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *memory = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return;
+	if (madvise(memory, page, MADV_WIPEONFORK) != 0) {
+		munmap(memory, page);
+		return;
+	}
+	unforked = memory;
+	*unforked = true;
 }
 
 __attribute__((constructor)) void
@@ -56,6 +76,7 @@ preload_begin(void)
 		return;
 	memcpy(path, said, strlen(said) + 1);
 	broker = path;
+	watch_for_forks();
 }
 
 __attribute__((destructor)) static void
@@ -90,7 +111,15 @@ preload_is_active(void)
 bool
 preload_is_borrowed(void)
 {
+	if (unforked != NULL && *unforked && !lends_memory)
+		return false;
 	return owner != getpid();
+}
+
+void
+preload_lends_memory(void)
+{
+	lends_memory = true;
 }
 
 bool
@@ -135,6 +164,8 @@ preload_child(void)
 	bool parent = attached;
 
 	owner = getpid();
+	if (unforked != NULL)
+		*unforked = true;
 	attached = false;
 	pthread_mutex_init(&lock, NULL);
 	preload_epoll_child();

@@ -71,6 +71,7 @@
 	  (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, \
 	   char *const *, char *const *))                                                        \
 	X(pid_t, fork, (void))                                                                   \
+	X(int, clone, (int (*)(void *), void *, int, void *, ...))                               \
 	X(int, prctl, (int, unsigned long, unsigned long, unsigned long, unsigned long))         \
 	X(long, syscall, (long, long, long, long, long, long, long))                             \
 	X(int, setrlimit, (int, const struct rlimit *))                                          \
@@ -117,8 +118,11 @@ void preload_forget(int fd);
 void preload_is_kernels(int fd);
 /* The child of a fork(). */
 void preload_child(void);
-/* The process may be the child of a vfork(), with its parent's memory. */
+/* Is this a child that the switch does not know of, with a copy of its parent's memory, or with
+ * that memory itself? */
 bool preload_is_borrowed(void);
+/* There may be such a child that has it itself from now on. */
+void preload_lends_memory(void);
 
 /* Has this library opened it? Such a one a program does not close, as it has not opened it. */
 bool preload_hides(int fd);

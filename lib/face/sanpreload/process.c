@@ -170,6 +170,21 @@ vfork(void)
 }
 
 PRELOAD_CALL int
+clone(int (*start)(void *), void *stack, int flags, void *argument, ...)
+{
+	void *more[3]; /* parent_tid, tls, child_tid */
+	va_list arguments;
+
+	va_start(arguments, argument);
+	for (int i = 0; i < 3; i++)
+		more[i] = va_arg(arguments, void *);
+	va_end(arguments);
+	if ((flags & CLONE_VM) && !(flags & CLONE_THREAD))
+		preload_lends_memory();
+	return REAL(clone)(start, stack, flags, argument, more[0], more[1], more[2]);
+}
+
+PRELOAD_CALL int
 posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
 	    const posix_spawnattr_t *attributes, char *const *arguments, char *const *environment)
 {
@@ -297,6 +312,8 @@ syscall(long number, ...)
 	va_end(arguments);
 	if (number == SYS_seccomp)
 		preload_retire();
+	if (number == SYS_clone || number == SYS_clone3)
+		preload_lends_memory();
 	return REAL(syscall)(number, argument[0], argument[1], argument[2], argument[3],
 			     argument[4], argument[5]);
 }

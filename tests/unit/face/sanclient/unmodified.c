@@ -95,6 +95,42 @@ a_listener_at_a_second_address(void **state)
 	assert_int_equal(system("ip address del 10.79.0.9/24 dev lo"), 0);
 }
 
+/* Children that the library did not make close the socket: one with a copy of its parent's memory,
+ * one with that memory itself. */
+static void
+children_of_other_ways_harm_nothing(void **state)
+{
+	(void)state;
+	runs("exec python3 -c '"
+	     "import socket\n"
+	     "s = socket.create_server((\"\", 20318))\n"
+	     "while True:\n"
+	     "  c = s.accept()[0]\n"
+	     "  while d := c.recv(65536): c.sendall(d)\n"
+	     "  c.close()'",
+	     ONCE("python3 -c 'import socket; socket.create_connection((\"" B "\", 20318))'",
+		  "exec timeout 20 python3 -c '"
+		  "import ctypes, os, socket\n"
+		  "s = socket.create_connection((\"" B "\", 20318))\n"
+		  "c, fd = ctypes.CDLL(None), s.fileno()\n"
+		  "stack = ctypes.create_string_buffer(65536)\n"
+		  "top = ctypes.c_void_p((ctypes.addressof(stack) + 65000) & ~15)\n"
+		  "def back():\n"
+		  "  s.sendall(b\"there and back\")\n"
+		  "  assert s.recv(14, socket.MSG_WAITALL) == b\"there and back\"\n"
+		  "def ends(pid): assert os.waitpid(pid, 0) == (pid, 0)\n"
+		  "back()\n"
+		  "pid = c._Fork()\n"
+		  "if pid == 0: c._exit(c.close(fd))\n"
+		  "ends(pid)\n"
+		  "back()\n"
+		  "close = ctypes.cast(c.close, ctypes.c_void_p)\n"
+		  "CLONE_VM, CLONE_VFORK, SIGCHLD = 0x100, 0x4000, 17\n"
+		  "ends(c.clone(close, top, CLONE_VM | CLONE_VFORK | SIGCHLD, fd))\n"
+		  "back()\n"
+		  "'"));
+}
+
 /* inetd: what a program executes has the socket for its standard input and output. */
 static void
 an_executed_program_has_the_socket(void **state)
@@ -355,6 +391,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(all_calls_return_what_tcp_returns),
 		cmocka_unit_test(python_with_a_child_for_each),
 		cmocka_unit_test(a_listener_at_a_second_address),
+		cmocka_unit_test(children_of_other_ways_harm_nothing),
 		cmocka_unit_test(an_executed_program_has_the_socket),
 		cmocka_unit_test(one_thread_writes_another_reads),
 		cmocka_unit_test(a_program_without_the_library_has_the_socket),
