@@ -11,9 +11,9 @@
 #include "broker.h"
 
 enum {
-	CREDITS = 16,
-	PAYLOAD = 8192,
-	RING = 256 * 1024,
+	CREDITS = 12,
+	PAYLOAD = 32704, /* with a header eight packets of 4096 bytes */
+	RING = 512 * 1024,
 	SENDS = 8,
 };
 

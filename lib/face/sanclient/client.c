@@ -273,6 +273,7 @@ on_message(const struct san_control *m, int fd)
 	if (session == NULL)
 		return;
 	put_into(&session->inbox, m);
+	atomic_store(&session->mail, true);
 	wake_up(session);
 }
 
@@ -289,6 +290,7 @@ on_gone(void)
 
 		session->inbox.over = true;
 		session->inbox.error = ENETDOWN;
+		atomic_store(&session->mail, true);
 		wake_up(session);
 	}
 }

@@ -31,6 +31,7 @@ struct session {
 	bool closes;        /* nobody has it any more; client.lock */
 	bool aborts;        /* SO_LINGER of 0, when a descriptor was closed last; client.lock */
 	struct inbox inbox; /* client.lock */
+	atomic_bool mail;   /* there is something in it */
 	int kick;           /* a semaphore: one for each sleeper */
 
 	/* as the broker has said */
@@ -56,6 +57,7 @@ struct session {
 	int error;       /* of OVER */
 	uint32_t parked; /* calls of this process that wait for bytes or room */
 	uint32_t census; /* in which they are counted */
+	bool blocks;     /* as the descriptor was when it was asked last */
 	bool reads_shut;
 	bool error_told; /* how the connection has ended: once, as the kernel does */
 };
@@ -132,7 +134,12 @@ void control_changed(struct session *session);
 /* It waits for bytes or room, and somebody tells it. */
 void control_park(struct session *session);
 void control_unpark(struct session *session);
+/* Look for what comes soon, in place of a sleep: it has control. Returns: something has completed
+ */
+bool control_spin(struct session *session);
 /* Sleep until something has happened, at most so long; the lock is let go. */
+void control_doze(struct session *session, int ms);
+/* Both, as long as it takes. */
 void control_sleep(struct session *session, int ms);
 /* Others of this process that sleep look again. */
 void control_kick(struct session *session);

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <time.h>
@@ -12,7 +13,10 @@
 #include "plx_session.h"
 
 enum {
-	SPIN_NS = 20000,    /* before it sleeps: a round trip or two */
+	LOOKS = 40,         /* before it sleeps: a round trip or two */
+	SPIN_NS = 200000,   /* ... while others have the core meanwhile */
+	HOG_NS = 400000,    /* whoever has it longer does something else */
+	CROWDED = 4000,     /* looks until the core is given again */
 	FLUSH_NS = 1000000, /* longest wait for credits at the end of a call */
 	LOOK_MS = 250, /* longest sleep: another thread may have taken what was to wake this one */
 	RELAY_MS = 10000, /* longest wait for a relay: it begins later all the same */
@@ -84,7 +88,7 @@ control_lock(struct session *session)
 	begin(session);
 }
 
-static void give_if_wanted(struct session *session);
+static void release_unused(struct session *session);
 
 /* What the broker says meanwhile it says before it looks whether control can be taken, and here it
  * is the other way round: one of both notices. */
@@ -97,7 +101,7 @@ control_unlock(struct session *session)
 	while (is_lent(session) && atomic_load(told) != session->heard) {
 		begin(session);
 		control_attend(session);
-		give_if_wanted(session);
+		release_unused(session);
 		end(session);
 	}
 	if (session->calls_in)
@@ -117,12 +121,15 @@ control_run(struct session *session)
 	(void)san_segment_publish(&session->segment, &session->companion.stream);
 }
 
+/* What has completed meanwhile the next call sees. */
 void
 control_changed(struct session *session)
 {
-	if (session->controls)
-		san_companion_record(&session->companion);
-	control_run(session);
+	if (!session->controls)
+		return;
+	san_companion_record(&session->companion);
+	san_companion_step(&session->companion, now());
+	(void)san_segment_publish(&session->segment, &session->companion.stream);
 }
 
 void
@@ -145,28 +152,56 @@ has_more(struct session *session, int fds[PLX_SANQP_FDS])
 	       session->companion.stream.end != PLX_SAN_END_NOT;
 }
 
-static bool
-spins(struct session *session)
+/* The other end may be on this core. Who keeps it instead is not given it again for a while.
+ * Returns: the time */
+static uint64_t
+yield(uint64_t before)
 {
-	uint64_t end = now() + SPIN_NS;
-	uint64_t before = session->companion.completed;
+	static _Atomic uint32_t crowded; /* looks without */
+	uint32_t left = atomic_load_explicit(&crowded, memory_order_relaxed);
+	uint64_t after;
 
-	do {
+	if (left == 0)
+		sched_yield();
+	after = now();
+	if (left > 0)
+		left--;
+	else if (after - before >= HOG_NS)
+		left = CROWDED;
+	atomic_store_explicit(&crowded, left, memory_order_relaxed);
+	return after;
+}
+
+bool
+control_spin(struct session *session)
+{
+	uint64_t before = session->companion.completed;
+	uint64_t begin = now(), at = begin;
+
+	for (uint32_t looks = 0; looks < LOOKS && at - begin < SPIN_NS; looks++) {
+		at = yield(at);
 		control_run(session);
 		if (session->companion.completed != before)
 			return true;
-	} while (now() < end);
+	}
 	return false;
 }
 
 void
 control_sleep(struct session *session, int ms)
 {
+	if (!session->controls || !control_spin(session))
+		control_doze(session, ms);
+}
+
+void
+control_doze(struct session *session, int ms)
+{
 	struct pollfd fds[4] = {{client.control, POLLIN, 0}, {session->kick, POLLIN, 0}};
 	int of[PLX_SANQP_FDS], n = 2;
 	eventfd_t ignored;
 
-	if (session->controls && (spins(session) || has_more(session, of)))
+	if (session->controls && has_more(session, of))
 		return;
 	if (session->controls)
 		for (int i = 0; i < PLX_SANQP_FDS; i++)
@@ -281,6 +316,43 @@ count_anew(struct session *session)
 	atomic_fetch_add(&shared->parked, session->parked);
 }
 
+static struct inbox
+empty_inbox(struct session *session)
+{
+	struct inbox inbox;
+
+	pthread_mutex_lock(&client.lock);
+	inbox = session->inbox;
+	session->inbox = (struct inbox){.error = 0};
+	atomic_store(&session->mail, false);
+	pthread_mutex_unlock(&client.lock);
+	return inbox;
+}
+
+static void
+act_upon(struct session *session, const struct inbox *inbox)
+{
+	if (inbox->take)
+		client_tell(session, SAN_CONTROL_TOOK, 0, 0, take(session, inbox->token));
+	session->turn |= inbox->turn;
+	if (inbox->turn || inbox->over)
+		control_kick(session); /* it may be another thread's matter */
+	if (inbox->wanted) {
+		session->wanted = session->controls;
+		session->name = inbox->name;
+	}
+	if (inbox->relayed && !session->relayed) {
+		session->relayed = true;
+		session->asked = session->turn = false;
+		client_relayed(session);
+		control_kick(session);
+	}
+	if (inbox->over && !session->over) {
+		session->over = true;
+		session->error = inbox->error;
+	}
+}
+
 void
 control_attend(struct session *session)
 {
@@ -292,36 +364,18 @@ control_attend(struct session *session)
 		client_hear();
 	session->heard = told;
 	count_anew(session);
-	pthread_mutex_lock(&client.lock);
-	inbox = session->inbox;
-	session->inbox = (struct inbox){.error = 0};
-	pthread_mutex_unlock(&client.lock);
-	if (inbox.take)
-		client_tell(session, SAN_CONTROL_TOOK, 0, 0, take(session, inbox.token));
-	session->turn |= inbox.turn;
-	if (inbox.turn || inbox.over)
-		control_kick(session); /* it may be another thread's matter */
-	if (inbox.wanted) {
-		session->wanted = session->controls;
-		session->name = inbox.name;
-	}
-	if (inbox.relayed && !session->relayed) {
-		session->relayed = true;
-		session->asked = session->turn = false;
-		client_relayed(session);
-		control_kick(session);
-	}
-	if (inbox.over && !session->over) {
-		session->over = true;
-		session->error = inbox.error;
-	}
+	if (!atomic_load(&session->mail))
+		return;
+	inbox = empty_inbox(session);
+	act_upon(session, &inbox);
 }
 
+/* Whoever has asked waits for its turn, which may be on its way while nobody waits any more. */
 static bool
 is_free(const struct session *session)
 {
-	return session->turn ||
-	       (!session->wanted && atomic_load(&session->segment.shared->waiting) == 0);
+	return session->turn || (!session->asked && !session->wanted &&
+				 atomic_load(&session->segment.shared->waiting) == 0);
 }
 
 /* What this process knows of the end of a connection is in its stream, if it has control. */
@@ -353,16 +407,33 @@ control_acquire(struct session *session, int waits_ms)
 	}
 }
 
+/* Others have their turn. */
+static void
+end_turn(struct session *session)
+{
+	if (!session->turn)
+		return;
+	session->turn = session->asked = false;
+	client_tell(session, SAN_CONTROL_DONE, 0, 0, 0);
+}
+
 void
 control_release(struct session *session)
 {
-	if (session->turn) {
-		session->turn = session->asked = false;
-		client_tell(session, SAN_CONTROL_DONE, 0, 0, 0);
-	}
+	end_turn(session);
 	control_attend(session);
 	give_if_wanted(session);
 	control_kick(session);
+}
+
+/* A turn that came when its call had given up is not kept, unless another thread may wait for it.
+ */
+static void
+release_unused(struct session *session)
+{
+	if (session->sleepers == 0)
+		end_turn(session);
+	give_if_wanted(session);
 }
 
 /* Another thread may give control away meanwhile, and even have it again. */

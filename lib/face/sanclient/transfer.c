@@ -25,9 +25,20 @@ fail(int error)
 
 /* Asked when there is nothing: it is a system call. */
 static bool
-waits(int fd, int flags)
+waits(struct session *session, int fd, int flags)
 {
-	return !(flags & MSG_DONTWAIT) && !(fcntl(fd, F_GETFL) & O_NONBLOCK);
+	if (flags & MSG_DONTWAIT)
+		return false;
+	session->blocks = !(fcntl(fd, F_GETFL) & O_NONBLOCK);
+	return session->blocks;
+}
+
+/* Before that: nobody else waits for control, and one that has waited will again. */
+static bool
+may_spin(const struct session *session, int flags)
+{
+	return session->blocks && !(flags & MSG_DONTWAIT) && session->controls &&
+	       !session->wanted && !session->turn;
 }
 
 static int
@@ -35,7 +46,8 @@ acquire(struct session *session, int fd, int flags)
 {
 	int error = control_acquire(session, 0);
 
-	return error == EAGAIN ? control_acquire(session, waits(fd, flags) ? -1 : NOW_MS) : error;
+	return error == EAGAIN ? control_acquire(session, waits(session, fd, flags) ? -1 : NOW_MS)
+			       : error;
 }
 
 static bool
@@ -112,7 +124,7 @@ park(struct session *session, uint32_t what, int fd, int option, uint64_t *end)
 	control_park(session);
 	control_release(session);
 	do {
-		control_sleep(session, ms_until(*end));
+		control_doze(session, ms_until(*end));
 		control_attend(session);
 		if (session->controls && session->wanted && !session->over)
 			control_release(session);
@@ -124,28 +136,50 @@ park(struct session *session, uint32_t what, int fd, int option, uint64_t *end)
 
 /* ---- reading ---- */
 
+/* What arrives meanwhile is the program's at once. Returns: bytes */
+static uint32_t
+run_into(struct session *session, void *bytes, uint32_t most, bool spins)
+{
+	struct plx_san_sink sink = {bytes, most};
+
+	session->companion.rings.sink = &sink;
+	if (spins)
+		(void)control_spin(session);
+	else
+		control_run(session);
+	session->companion.rings.sink = NULL;
+	return most - sink.room;
+}
+
+static ssize_t
+read_urgent(struct session *session, void *bytes, size_t n, bool peek, int *error)
+{
+	uint8_t byte;
+
+	control_run(session);
+	if (!plx_san_read_urgent(&session->companion.stream, &byte, peek)) {
+		*error = EINVAL;
+		return -1;
+	}
+	memcpy(bytes, &byte, n > 0);
+	control_changed(session);
+	return n > 0;
+}
+
 /* Returns: bytes; -1: none yet, or an error: 0 in *error: wait */
 static ssize_t
-read_some(struct session *session, void *bytes, size_t n, int flags, int *error)
+read_some(struct session *session, void *bytes, size_t n, int flags, bool spins, int *error)
 {
 	struct plx_san_stream *stream = &session->companion.stream;
 	uint32_t most = n > UINT32_MAX ? UINT32_MAX : (uint32_t)n, got;
 	bool peek = flags & MSG_PEEK;
 
 	*error = 0;
-	control_run(session);
-	if (flags & MSG_OOB) {
-		uint8_t byte;
-
-		if (!plx_san_read_urgent(stream, &byte, peek)) {
-			*error = EINVAL;
-			return -1;
-		}
-		memcpy(bytes, &byte, n > 0);
-		control_changed(session);
-		return n > 0;
-	}
-	got = plx_san_read(stream, &session->segment.rings, bytes, most, peek);
+	if (flags & MSG_OOB)
+		return read_urgent(session, bytes, n, peek, error);
+	got = run_into(session, bytes, peek ? 0 : most, spins);
+	if (got == 0)
+		got = plx_san_read(stream, &session->segment.rings, bytes, most, peek);
 	if (got > 0 || n == 0) {
 		control_changed(session); /* there is room again: the other end hears so */
 		return got;
@@ -160,32 +194,39 @@ read_some(struct session *session, void *bytes, size_t n, int flags, int *error)
 static ssize_t
 receive(struct session *session, int fd, uint8_t *bytes, size_t n, int flags)
 {
-	bool all = (flags & MSG_WAITALL) && !(flags & MSG_PEEK);
+	bool all = (flags & MSG_WAITALL) && !(flags & MSG_PEEK), spins = false;
 	uint64_t end = 0;
 	size_t done = 0;
 	int error;
 
 	for (;;) {
+		uint64_t completed = session->companion.completed;
 		ssize_t got = -1;
 
 		if (session->reads_shut)
 			return (ssize_t)done;
 		error = acquire(session, fd, flags);
 		if (error == 0)
-			got = read_some(session, bytes + done, n - done, flags, &error);
+			got = read_some(session, bytes + done, n - done, flags, spins, &error);
 		else if (error == ESHUTDOWN)
 			got = (error = take_error(session)) == 0 ? 0 : -1;
 		if (got >= 0) {
 			done += (size_t)got;
 			if (got == 0 || !all || done == n)
 				return (ssize_t)done;
+			spins = false;
 		} else if (done > 0 && error != 0) {
 			return (ssize_t)done;
 		} else if (error != 0) {
 			return -error;
-		} else if (!waits(fd, flags) ||
+		} else if (may_spin(session, flags) &&
+			   (!spins || session->companion.completed != completed)) {
+			spins = true;
+		} else if (!waits(session, fd, flags) ||
 			   !park(session, SAN_READY_IN, fd, SO_RCVTIMEO, &end)) {
 			return done > 0 ? (ssize_t)done : -EAGAIN;
+		} else {
+			spins = false;
 		}
 	}
 }
@@ -253,8 +294,9 @@ transmit(struct session *session, int fd, const uint8_t *bytes, size_t n, int fl
 			return (ssize_t)done;
 		if (put < 0)
 			return -error;
-		if (put == 0 &&
-		    (!waits(fd, flags) || !park(session, SAN_READY_OUT, fd, SO_SNDTIMEO, &end)))
+		if (put == 0 && !(may_spin(session, flags) && control_spin(session)) &&
+		    (!waits(session, fd, flags) ||
+		     !park(session, SAN_READY_OUT, fd, SO_SNDTIMEO, &end)))
 			return done > 0 ? (ssize_t)done : -EAGAIN;
 	}
 }

@@ -4,6 +4,9 @@
  * processes; and what a program leaves behind (S2, S9, S12, S13, S17, S18, S19, S23).
  * Start with a_child_goes_on().
  */
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +22,7 @@ enum {
 	SERVERS = 8,
 	CONNECTIONS = 32,
 	MANY = 10 << 20,
+	TURNS = 400,
 };
 
 static void
@@ -39,6 +43,66 @@ pair(void (*server)(void *), void (*program)(void *))
 }
 
 /* ---- one after the other ---- */
+
+static _Atomic uint32_t *turn;
+
+static void
+send_back(void *arg)
+{
+	int listener = town_listen(PORT, 8), fd = town_accept(listener);
+	char byte;
+
+	(void)arg;
+	while (san_client_recv(fd, &byte, 1, 0) == 1)
+		TOWN_MUST(san_client_send(fd, &byte, 1, 0) == 1);
+	town_close(fd);
+	close(listener);
+}
+
+/* Who waits for its turn makes no call, and so must have nothing that others wait for. */
+static void
+take_turns(int fd, uint32_t mine)
+{
+	char byte = 0;
+
+	for (uint32_t i = mine; i < TURNS; i += 2) {
+		while (atomic_load(turn) != i)
+			sched_yield();
+		TOWN_MUST(san_client_send(fd, &byte, 1, 0) == 1);
+		TOWN_MUST(san_client_recv(fd, &byte, 1, 0) == 1);
+		atomic_store(turn, i + 1);
+	}
+}
+
+static void
+take_turns_with_a_child(void *arg)
+{
+	int fd = town_connect(TOWN_B, PORT);
+	pid_t pid = fork();
+
+	(void)arg;
+	TOWN_MUST(pid >= 0);
+	if (pid == 0) {
+		town_adopt(fd);
+		take_turns(fd, 1);
+		town_close(fd);
+		san_client_stop();
+		_exit(0);
+	}
+	take_turns(fd, 0);
+	await_child(pid);
+	town_close(fd);
+}
+
+static void
+who_has_finished_keeps_no_turn(void **state)
+{
+	(void)state;
+	turn = mmap(NULL, sizeof(*turn), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(turn != MAP_FAILED);
+	pair(send_back, take_turns_with_a_child);
+	assert_int_equal(munmap(turn, sizeof(*turn)), 0);
+}
 
 static void
 serve_with_a_child(void *arg)
@@ -544,6 +608,7 @@ main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_child_goes_on),
+		cmocka_unit_test(who_has_finished_keeps_no_turn),
 		cmocka_unit_test(one_reads_while_the_other_writes),
 		cmocka_unit_test(writes_have_their_order),
 		cmocka_unit_test(many_processes_accept),
