@@ -224,6 +224,25 @@ def seats():
             Fixed(1 << 20), 1.0, True)), processes=1)
 
 
+def sockets():
+    """Socket programs by the switch, over loopback TCP between the same two threads."""
+    program = 'tests/bench/sockets-town'
+    calls = Call('sockets', (), program), Call('sockets yield', ('yield',), program)
+    rdma, tcp = ({test: Figure('sockets', op, test, size) for test, size in
+                  (('round-trip', 64), ('stream', 64 << 10), ('turn', 64), ('memory', 64))}
+                 for op in ('rdma', 'tcp'))
+    return Group('sockets', calls, (
+        Row('64 B round trip of sockets over RDMA', 'ns', rdma['round-trip'], tcp['round-trip'],
+            0.5, True),
+        Row('64 KiB writes of sockets over RDMA', 'bit/s', rdma['stream'], tcp['stream'], 1.0),
+        Row('64 B round trip of sockets over RDMA, polluxd yields', 'ns',
+            *(Figure('sockets yield', op, 'round-trip', 64) for op in ('rdma', 'tcp')), 1.0, True),
+        Row('64 B round trip of two processes in turns, with a swap', 'ns', rdma['turn'],
+            Fixed(5e6), 1.0, True),
+        Row('memory of an idle connection of sockets, both ends', 'bytes', rdma['memory'],
+            Fixed(256 << 10), 1.0, True)))
+
+
 def engines():
     """Two engines of an adapter on two cores, inline. Two adapters of one engine each are what the
     cores give; handing over every packet has no bar but to work."""
@@ -346,5 +365,5 @@ def groups():
     """Everything, in the order of the table."""
     return (embedded_link(), rates('rate', 'two cores', 0.35),
             rates('rate1', 'one core', 0.30, '--one-core'), single_posts(), bandwidths(),
-            round_trips(), memif(), shared_worker(), attached(), private(), seats(), engines(),
-            *overhead(), registering(), waking(), losses(), floods(), floors())
+            round_trips(), memif(), shared_worker(), attached(), private(), seats(), sockets(),
+            engines(), *overhead(), registering(), waking(), losses(), floods(), floors())

@@ -2,9 +2,10 @@
  *
  * What a socket program gets of the switch, over what it gets of the kernel's TCP: two threads of
  * one program on one core, which block in recv() and send() and know of nothing else, with one
- * connection by RDMA and one by TCP, in turns of milliseconds. tests/bench/run starts it under
- * pollux-run, beside a polluxd that has both ends on the other core, with a rule for the first
- * connection's port. It needs two cores, and is not a test. Start at measure().
+ * connection by RDMA and one by TCP, in turns of milliseconds. Then what it costs when two
+ * processes use a connection in turns, and the memory of an idle one, of this program and of the
+ * processes whose numbers are its arguments. tests/bench/sockets-town starts it, with a polluxd
+ * that has both ends on the other core. It needs two cores, and is not a test. Start at measure().
  *
  * It prints every round in the format of ndperf's results; tests/bench/run judges them. Exit
  * status: 0, or 2 when it could not measure.
@@ -16,9 +17,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -32,9 +35,12 @@ enum {
 	PORT = 20000, /* the rule's; the next one is the kernel's */
 	CORE = 1,
 	ROUNDS = 12,
+	TURNS = 100, /* an even number */
 	WARM_UP_MS = 10,
 	TURN_MS = 100,
-	PATIENCE_MS = 20000,
+	IDLE = 500, /* connections */
+	PATIENCE_S = 60,
+	KIB = 1024,
 };
 
 enum transport {
@@ -45,16 +51,16 @@ enum transport {
 
 static const char *const names[TRANSPORTS] = {[RDMA] = "rdma", [TCP] = "tcp"};
 
-/* A connection, and what its second thread is to do. */
 struct pair {
 	int fd[2];
-	void *(*answer)(void *pair);
 	_Atomic uint64_t total; /* bytes of a stream; 0: not known yet */
 };
 
 static struct pair pair[TRANSPORTS];
-static double trips_ns[TRANSPORTS][ROUNDS], bits[TRANSPORTS][ROUNDS];
-static const char *address = "10.77.0.2";
+static const char *const address = "10.77.0.2";
+
+/* Of all rounds. */
+static double trips_ns[TRANSPORTS][ROUNDS], bits[TRANSPORTS][ROUNDS], turns_ns[TRANSPORTS][ROUNDS];
 
 /* ---- set-up ---- */
 
@@ -76,25 +82,32 @@ must_be(bool is_so, const char *what)
 		stop("%s: %s", what, strerror(errno));
 }
 
-static void
-join(enum transport transport)
+static int
+listen_at(enum transport transport)
 {
 	const struct sockaddr_in name = name_of(transport);
-	const struct sockaddr *to = (const struct sockaddr *)&name;
 	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
-	int *fd = pair[transport].fd;
 
 	must_be(setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) == 0 &&
-			bind(listener, to, sizeof(name)) == 0 && listen(listener, 1) == 0,
+			bind(listener, (const struct sockaddr *)&name, sizeof(name)) == 0 &&
+			listen(listener, 1) == 0,
 		"listen");
+	return listener;
+}
+
+static void
+join(int listener, enum transport transport, int fd[2])
+{
+	const struct sockaddr_in name = name_of(transport);
+	int one = 1;
+
 	fd[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	must_be(connect(fd[0], to, sizeof(name)) == 0, "connect");
+	must_be(connect(fd[0], (const struct sockaddr *)&name, sizeof(name)) == 0, "connect");
 	fd[1] = accept(listener, NULL, NULL);
 	must_be(fd[1] >= 0, "accept");
 	for (int i = 0; i < 2; i++)
 		must_be(setsockopt(fd[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) == 0,
 			"TCP_NODELAY");
-	close(listener);
 }
 
 /* ---- traffic ---- */
@@ -176,8 +189,6 @@ pour(struct pair *of, uint32_t ms, pthread_t reader)
 	return (double)total * 8e9 / ticks_to_ns((double)(ticks() - start));
 }
 
-/* ---- rounds ---- */
-
 static double
 trips(struct pair *of, uint32_t ms)
 {
@@ -200,6 +211,110 @@ stream(struct pair *of, uint32_t ms)
 	return pour(of, ms, thread);
 }
 
+/* ---- two processes in turns ---- */
+
+/* A message of a process goes there and back; then it is the other one's turn, which has a byte
+ * from its pipe. The last message is the child's. */
+static void
+take_turns(struct pair *of, int from, int to, bool last)
+{
+	uint8_t bytes[PING_BYTES] = {0}, byte = 0;
+
+	for (uint32_t i = 0; i < TURNS / 2; i++) {
+		must_be(read(from, &byte, 1) == 1, "a turn");
+		bytes[0] = last && i == TURNS / 2 - 1;
+		put(of->fd[0], bytes, sizeof(bytes));
+		get(of->fd[0], bytes, sizeof(bytes));
+		must_be(write(to, &byte, 1) == 1, "a turn");
+	}
+}
+
+/* Returns: [ns] of a turn */
+static double
+swap(struct pair *of)
+{
+	int ours[2], theirs[2];
+	uint64_t start;
+	pthread_t thread;
+	pid_t child;
+	char byte = 0;
+
+	must_be(pipe(ours) == 0 && pipe(theirs) == 0, "pipe");
+	child = fork();
+	must_be(child >= 0, "fork");
+	if (child == 0) {
+		take_turns(of, theirs[0], ours[1], true);
+		_exit(0);
+	}
+	must_be(pthread_create(&thread, NULL, send_back, of) == 0, "thread");
+	start = ticks();
+	must_be(write(ours[1], &byte, 1) == 1, "a turn");
+	take_turns(of, ours[0], theirs[1], false);
+	pthread_join(thread, NULL);
+	start = ticks() - start;
+	must_be(waitpid(child, NULL, 0) == child, "the child");
+	for (int i = 0; i < 2; i++) {
+		close(ours[i]);
+		close(theirs[i]);
+	}
+	return ticks_to_ns((double)start) / TURNS;
+}
+
+/* ---- memory ---- */
+
+/* [bytes] Of a process, with what it shares. */
+static double
+resident(const char *pid)
+{
+	char path[64], line[128];
+	double kib = 0;
+	FILE *file;
+	long n;
+
+	snprintf(path, sizeof(path), "/proc/%s/smaps_rollup", pid);
+	file = fopen(path, "re");
+	if (file == NULL)
+		stop("%s cannot be read", path);
+	while (fgets(line, sizeof(line), file) != NULL)
+		if (sscanf(line, "Pss: %ld", &n) == 1 ||
+		    sscanf(line, "Shared_Hugetlb: %ld", &n) == 1 ||
+		    sscanf(line, "Private_Hugetlb: %ld", &n) == 1)
+			kib += (double)n;
+	fclose(file);
+	return kib * KIB;
+}
+
+static double
+resident_of_all(char **pids)
+{
+	double bytes = resident("self");
+
+	for (; *pids != NULL; pids++)
+		bytes += resident(*pids);
+	return bytes;
+}
+
+/* Returns: [bytes] of a connection, both ends, in all processes */
+static double
+count_idle(char **pids)
+{
+	double before = resident_of_all(pids), after;
+	int listener = listen_at(RDMA);
+	static int fd[IDLE][2];
+
+	for (uint32_t i = 0; i < IDLE; i++)
+		join(listener, RDMA, fd[i]);
+	after = resident_of_all(pids);
+	close(listener);
+	for (uint32_t i = 0; i < IDLE; i++) {
+		close(fd[i][0]);
+		close(fd[i][1]);
+	}
+	return (after - before) / IDLE;
+}
+
+/* ---- rounds ---- */
+
 static void
 measure(void)
 {
@@ -210,6 +325,9 @@ measure(void)
 			stream(&pair[t], WARM_UP_MS);
 			bits[t][round] = stream(&pair[t], TURN_MS);
 		}
+	for (int round = 0; round < ROUNDS; round++)
+		for (int t = 0; t < TRANSPORTS; t++)
+			turns_ns[t][round] = swap(&pair[t]);
 }
 
 static void
@@ -232,16 +350,26 @@ main(int argc, char **argv)
 	struct calibration machine;
 	json_t *results = json_array();
 
-	if (argc > 1)
-		address = argv[1];
-	alarm(PATIENCE_MS / 1000);
+	(void)argc;
+	alarm(PATIENCE_S);
 	calibrate(cores, &machine);
 	if (!cpu_pin(CORE))
 		stop("core %d cannot be had", CORE);
-	for (int t = 0; t < TRANSPORTS; t++)
-		join(t);
+	for (enum transport t = 0; t < TRANSPORTS; t++) {
+		int listener = listen_at(t);
+
+		join(listener, t, pair[t].fd);
+		close(listener);
+	}
 	measure();
 	add(results, "round-trip", PING_BYTES, "ns", trips_ns);
 	add(results, "stream", BLOCK_BYTES, "bit/s", bits);
+	add(results, "turn", PING_BYTES, "ns", turns_ns);
+	result_add(results, &(struct bench_result){.op = names[RDMA],
+						   .test = "memory",
+						   .api = "sockets",
+						   .unit = "bytes",
+						   .size = PING_BYTES,
+						   .value = count_idle(argv + 1)});
 	return result_write(results, &machine, stdout) ? 0 : 2;
 }
