@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A process and the broker: questions, answers, and which descriptor is which session. Start with
+ * A process and the broker: what it says, and which descriptor is which session. Start with
  * client_hear().
  */
 #include <errno.h>
@@ -15,8 +15,8 @@
 
 struct client client = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
-	.asking = PTHREAD_MUTEX_INITIALIZER,
 	.sessions = {&client.sessions, &client.sessions},
+	.questions = {&client.questions, &client.questions},
 	.control = -1,
 	.kick = -1,
 };
@@ -28,16 +28,16 @@ static atomic_bool relayed[SAN_FILES_MAX]; /* ... and that the kernel's socket i
 
 /* ---- descriptors of its own ---- */
 
-static int
-hide(int fd)
+int
+client_hide(int fd)
 {
 	if (fd >= 0 && fd < SAN_FILES_MAX)
 		atomic_store(&hidden[fd], true);
 	return fd;
 }
 
-static void
-close_hidden(int fd)
+void
+client_close_hidden(int fd)
 {
 	if (fd < 0)
 		return;
@@ -130,7 +130,7 @@ make_session(const struct san_control *answer, int fd)
 		free(session);
 		return NULL;
 	}
-	session->kick = hide(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE));
+	session->kick = client_hide(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE));
 	if (session->kick < 0) {
 		san_segment_free(&session->segment);
 		free(session);
@@ -151,7 +151,7 @@ static void
 free_session(struct session *session)
 {
 	san_segment_free(&session->segment);
-	close_hidden(session->kick);
+	client_close_hidden(session->kick);
 	pthread_mutex_destroy(&session->lock);
 	free(session);
 }
@@ -211,23 +211,26 @@ session_of(const struct san_control *m, int fd, int *error)
 	return session;
 }
 
+/* Whoever has asked may have closed its descriptor: then nobody has the session. */
 static void
 on_answer(const struct san_control *m, int fd)
 {
+	const struct san_control close_it = {.kind = SAN_CONTROL_CLOSE, .session = m->session};
+	struct question *question = client_question(m->number);
 	bool has_session = m->error == 0 && m->session != 0;
+	struct session *found = NULL;
+	int error = m->error;
 
-	if (m->number != client.questions || !has_session) {
-		if (fd >= 0)
-			close(fd);
-	}
-	if (m->number != client.questions)
-		return;
-	if (m->error == 0)
+	if (question != NULL && error == 0)
 		remember(m);
-	client.answer = *m;
-	client.found = has_session ? session_of(m, fd, &client.answer.error) : NULL;
-	client.answered = true;
-	(void)eventfd_write(client.kick, 1);
+	if (question != NULL && has_session)
+		found = session_of(m, fd, &error);
+	else if (fd >= 0)
+		close(fd);
+	if (question != NULL)
+		client_answered(question, error, found);
+	else if (has_session)
+		(void)san_control_send(client.control, &close_it, -1);
 }
 
 static void
@@ -284,7 +287,7 @@ on_gone(void)
 	struct plx_list *node, *after;
 
 	client.gone = true;
-	(void)eventfd_write(client.kick, 1);
+	client_unanswered();
 	plx_list_for_each (node, after, &client.sessions) {
 		struct session *session = plx_list_entry(node, struct session, link);
 
@@ -331,49 +334,6 @@ client_tell(const struct session *session, enum san_control_kind kind, uint32_t 
 
 /* ---- questions ---- */
 
-static void
-await_answer(void)
-{
-	struct pollfd fds[] = {{client.control, POLLIN, 0}, {client.kick, POLLIN, 0}};
-	bool done = false;
-	eventfd_t ignored;
-
-	while (!done) {
-		client_hear();
-		pthread_mutex_lock(&client.lock);
-		done = client.answered || client.gone;
-		pthread_mutex_unlock(&client.lock);
-		if (!done) {
-			(void)poll(fds, 2, -1);
-			(void)eventfd_read(client.kick, &ignored);
-		}
-	}
-}
-
-/* @param found [out] the session of the answer, in use; NULL: it has none */
-static int
-ask(struct san_control *question, int fd, struct session **found)
-{
-	int error = ENETDOWN;
-
-	pthread_mutex_lock(&client.asking);
-	pthread_mutex_lock(&client.lock);
-	question->number = ++client.questions;
-	client.answered = false;
-	client.found = NULL;
-	pthread_mutex_unlock(&client.lock);
-	if (san_control_send(client.control, question, fd))
-		await_answer();
-	pthread_mutex_lock(&client.lock);
-	if (client.answered)
-		error = client.answer.error;
-	*found = client.found;
-	client.found = NULL;
-	pthread_mutex_unlock(&client.lock);
-	pthread_mutex_unlock(&client.asking);
-	return error;
-}
-
 static enum san_verdict
 verdict_of(int error, int is_tcp)
 {
@@ -385,9 +345,8 @@ verdict_of(int error, int is_tcp)
 	return SAN_FAILED;
 }
 
-/* The use of the answer becomes that of the descriptor. */
-static void
-enter(int fd, struct session *session)
+void
+client_enter(int fd, struct session *session)
 {
 	struct session *before;
 
@@ -399,18 +358,24 @@ enter(int fd, struct session *session)
 		client_put(before);
 }
 
+static bool
+may_ask(int fd)
+{
+	return client.runs && fd >= 0 && fd < SAN_FILES_MAX;
+}
+
 static enum san_verdict
 ask_for(struct san_control *question, int fd, int is_tcp)
 {
 	struct session *session;
 	int error;
 
-	if (!client.runs || fd < 0 || fd >= SAN_FILES_MAX)
+	if (!may_ask(fd))
 		return SAN_IS_TCP;
-	while ((error = ask(question, fd, &session)) == EAGAIN)
+	while ((error = client_ask(question, fd, &session)) == EAGAIN)
 		(void)poll(NULL, 0, 1);
 	if (session != NULL)
-		enter(fd, session);
+		client_enter(fd, session);
 	return verdict_of(error, is_tcp);
 }
 
@@ -425,19 +390,29 @@ read_name(int fd, struct san_address *out)
 		       PLX_OK;
 }
 
+bool
+client_connect_question(int fd, const struct sockaddr *address, socklen_t bytes,
+			struct san_control *out)
+{
+	*out = (struct san_control){.kind = SAN_CONTROL_CONNECT};
+	if (!may_ask(fd) ||
+	    plx_session_sockaddr_read(address, bytes, &out->peer.ip, &out->peer.port) != PLX_OK ||
+	    !read_name(fd, &out->local))
+		return false;
+	/* Bound to nothing: RDMA chooses. */
+	if (out->local.port == 0 && plx_session_ip_is_any(&out->local.ip))
+		out->local.ip.version = 0;
+	return true;
+}
+
 enum san_verdict
 san_client_connect(int fd, const struct sockaddr *address, socklen_t bytes)
 {
-	struct san_control question = {.kind = SAN_CONTROL_CONNECT};
+	struct san_control question;
 
-	if (plx_session_sockaddr_read(address, bytes, &question.peer.ip, &question.peer.port) !=
-		    PLX_OK ||
-	    !read_name(fd, &question.local))
-		return SAN_IS_TCP; /* which says what is wrong with it */
-	/* Bound to nothing: RDMA chooses. */
-	if (question.local.port == 0 && plx_session_ip_is_any(&question.local.ip))
-		question.local.ip.version = 0;
-	return ask_for(&question, fd, SAN_USE_TCP);
+	return client_connect_question(fd, address, bytes, &question)
+		       ? ask_for(&question, fd, SAN_USE_TCP)
+		       : SAN_IS_TCP;
 }
 
 enum san_verdict
@@ -515,6 +490,8 @@ san_client_close(int fd)
 	struct linger linger = {0};
 	socklen_t bytes = sizeof(linger);
 
+	if (san_client_is_connecting(fd))
+		client_abandon(fd);
 	if (session == NULL)
 		return;
 	if (!san_client_is_relayed(fd))
@@ -522,7 +499,7 @@ san_client_close(int fd)
 	pthread_mutex_lock(&client.lock);
 	session->aborts = linger.l_onoff != 0 && linger.l_linger == 0;
 	pthread_mutex_unlock(&client.lock);
-	enter(fd, NULL);
+	client_enter(fd, NULL);
 	client_put(session);
 }
 
@@ -532,7 +509,7 @@ san_client_dup(int fd, int copy)
 	struct session *session = client_session(fd);
 
 	if (copy >= 0 && copy < SAN_FILES_MAX)
-		enter(copy, session);
+		client_enter(copy, session);
 	else if (session != NULL)
 		client_put(session);
 }
@@ -544,14 +521,14 @@ static void
 start_anew(void)
 {
 	pthread_mutex_init(&client.lock, NULL);
-	pthread_mutex_init(&client.asking, NULL);
 	plx_list_init(&client.sessions);
+	client_questions_begin();
 	for (int fd = 0; fd < SAN_FILES_MAX; fd++) {
 		atomic_store_explicit(&file[fd], NULL, memory_order_relaxed);
 		atomic_store_explicit(&relayed[fd], false, memory_order_relaxed);
 	}
-	close_hidden(client.control);
-	close_hidden(client.kick);
+	client_close_hidden(client.control);
+	client_close_hidden(client.kick);
 	client.control = client.kick = -1;
 	client.runs = client.gone = false;
 	plx_sanqp_forget();
@@ -577,10 +554,10 @@ san_client_start(const char *path)
 	if (client.runs)
 		start_anew();
 	owner = getpid();
-	client.control = hide(san_control_connect(path));
+	client.control = client_hide(san_control_connect(path));
 	if (client.control < 0)
 		return -1;
-	client.kick = hide(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	client.kick = client_hide(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE));
 	plx_sanqp_without_file();
 	client.runs = client.kick >= 0 &&
 		      WSPStartupEx(MAKEWORD(2, 2), &data, &tcp, &upcalls, &client.call) == 0;
@@ -588,8 +565,8 @@ san_client_start(const char *path)
 		use_adapter(&client.known[i]);
 	if (client.runs)
 		return 0;
-	close_hidden(client.control);
-	close_hidden(client.kick);
+	client_close_hidden(client.control);
+	client_close_hidden(client.kick);
 	client.control = client.kick = -1;
 	errno = ENETDOWN;
 	return -1;
@@ -618,11 +595,13 @@ san_client_stop(void)
 	if (!client.runs)
 		return;
 	for (int fd = 0; fd < SAN_FILES_MAX; fd++)
-		if (san_client_has(fd) || san_client_is_relayed(fd))
-			enter(fd, NULL);
+		if (san_client_is_connecting(fd))
+			client_abandon(fd);
+		else if (san_client_has(fd) || san_client_is_relayed(fd))
+			client_enter(fd, NULL);
 	client.runs = false;
-	close_hidden(client.control);
-	close_hidden(client.kick);
+	client_close_hidden(client.control);
+	client_close_hidden(client.kick);
 	client.control = client.kick = -1;
 	client.call.lpWSPCleanup(&ignored);
 }

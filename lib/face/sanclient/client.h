@@ -80,13 +80,20 @@ struct client {
 	int control;
 	WSPPROC_TABLE call;
 	struct plx_list sessions;
-	/* a question at a time */
-	pthread_mutex_t asking;
-	uint32_t questions;
+	struct plx_list questions; /* that are not answered */
+	uint32_t asked;            /* questions, since the beginning */
+	uint32_t askers;           /* threads that wait for an answer */
+	int kick;                  /* a semaphore for them */
+};
+
+/* To the broker. */
+struct question {
+	struct plx_list link;
+	uint32_t number;
+	int kick; /* readable when it is answered; -1: a thread waits, for client.kick */
 	bool answered;
-	struct san_control answer;
-	struct session *found; /* of the answer */
-	int kick;              /* for who has asked */
+	int error;             /* of the answer */
+	struct session *found; /* of the answer, in use; NULL: it has none */
 };
 
 extern struct client client;
@@ -102,6 +109,31 @@ struct session *client_session(int fd);
 void client_put(struct session *session);
 /* Its descriptors are the kernel's from now on. */
 void client_relayed(const struct session *session);
+/* A session's use becomes that of the descriptor. */
+void client_enter(int fd, struct session *session);
+/* What a connect() asks. Returns: false: the kernel is to say what is wrong with it */
+bool client_connect_question(int fd, const struct sockaddr *address, socklen_t bytes,
+			     struct san_control *out);
+/* A descriptor of the switch's own; -1: none. Returns: it */
+int client_hide(int fd);
+void client_close_hidden(int fd);
+
+/* ---- question.c ---- */
+
+/* client.lock is held. NULL: nobody has asked, or it has closed its descriptor */
+struct question *client_question(uint32_t number);
+void client_answered(struct question *question, int error, struct session *found);
+/* The broker has gone: of all. */
+void client_unanswered(void);
+/* Ask, and wait. @param found [out] the session of the answer, in use; NULL: it has none
+ * Returns: the answer's error */
+int client_ask(struct san_control *message, int fd, struct session **found);
+/* What tells that a descriptor does not connect any more; -1: it does not */
+int client_connecting(int fd);
+/* It is closed. */
+void client_abandon(int fd);
+/* In a process that has asked nothing. */
+void client_questions_begin(void);
 
 /* ---- control.c ---- */
 

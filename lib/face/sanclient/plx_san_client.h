@@ -41,14 +41,32 @@ void san_client_share(void);
 void san_client_stop(void);
 
 enum san_verdict {
-	SAN_IS_RDMA, /* it is connected, or listens, over RDMA */
-	SAN_IS_TCP,  /* the kernel does it */
-	SAN_FAILED,  /* errno */
+	SAN_IS_RDMA,    /* it is connected, or listens, over RDMA */
+	SAN_IS_TCP,     /* the kernel does it */
+	SAN_FAILED,     /* errno */
+	SAN_IS_PENDING, /* not known yet */
 };
 
 /** Connect a socket of the kernel's that is not connected: by RDMA, if a rule of the broker and the
  * peer allow it. It waits for the result. */
 enum san_verdict san_client_connect(int fd, const struct sockaddr *address, socklen_t bytes);
+
+/** ... for one that must not wait: 1 ms at most. SAN_IS_PENDING: san_client_settle() is to be asked
+ * until it says something else; san_client_sleep() waits for it, and san_client_close() ends it. */
+enum san_verdict san_client_connect_soon(int fd, const struct sockaddr *address, socklen_t bytes);
+
+/** Is it still to be settled? */
+bool san_client_is_connecting(int fd);
+
+/**
+ * What has become of a connection. After any other answer than SAN_IS_PENDING it does not connect
+ * any more.
+ * @param to, bytes [out] where the kernel is to connect to, if the answer is SAN_IS_TCP
+ * Returns: SAN_FAILED: another thread has settled it
+ */
+enum san_verdict san_client_settle(int fd, struct sockaddr_storage *to, socklen_t *bytes);
+/** ... when it has: as long as it takes. */
+enum san_verdict san_client_await(int fd, struct sockaddr_storage *to, socklen_t *bytes);
 
 /** A socket listens: accept connections over RDMA for it, too. */
 enum san_verdict san_client_listen(int fd, int backlog);

@@ -383,10 +383,14 @@ int
 san_client_sleep(int fd, int fds[SAN_SLEEP_FDS])
 {
 	struct session *session = client_session(fd);
-	int n = 0;
+	int n = 0, kick = session == NULL ? client_connecting(fd) : -1;
 
+	if (kick >= 0) {
+		fds[n++] = client.control;
+		fds[n++] = kick;
+	}
 	if (session == NULL)
-		return 0;
+		return n;
 	control_lock(session);
 	fds[n++] = client.control;
 	fds[n++] = session->kick;

@@ -33,23 +33,56 @@ is_tcp(int fd)
 	       protocol == IPPROTO_TCP;
 }
 
+/* As Linux says: of what did not wait once that it is connected. */
+static int
+connect_again(int fd)
+{
+	if (san_client_is_connecting(fd)) {
+		errno = EALREADY;
+		return -1;
+	}
+	if (preload_outcome(fd) != 0)
+		return 0;
+	errno = EISCONN;
+	return -1;
+}
+
+static enum san_verdict
+ask_for(int fd, const struct sockaddr *address, socklen_t bytes)
+{
+	bool waits = !(REAL(fcntl)(fd, F_GETFL) & O_NONBLOCK);
+	enum san_verdict verdict;
+
+	preload_enter();
+	verdict = waits ? san_client_connect(fd, address, bytes)
+			: san_client_connect_soon(fd, address, bytes);
+	preload_leave();
+	if (waits || verdict == SAN_IS_TCP)
+		return verdict;
+	/* A connection to another machine is never there at once. If another thread has settled it
+	 * already, that one knows. */
+	if (verdict == SAN_IS_RDMA)
+		preload_is_connected(fd);
+	return SAN_IS_PENDING;
+}
+
 PRELOAD_CALL int
 connect(int fd, const struct sockaddr *address, socklen_t bytes)
 {
 	enum san_verdict verdict = SAN_IS_TCP;
-	int error = errno;
+	int error = errno, late;
 
-	if (preload_has(fd)) {
-		errno = EISCONN;
+	if (preload_has(fd))
+		return connect_again(fd);
+	late = preload_outcome(fd);
+	if (late > 0) {
+		errno = late;
 		return -1;
 	}
 	if (address != NULL && bytes >= (socklen_t)sizeof(struct sockaddr_in) &&
 	    (address->sa_family == AF_INET || address->sa_family == AF_INET6) && is_tcp(fd) &&
-	    preload_runs()) {
-		preload_enter();
-		verdict = san_client_connect(fd, address, bytes);
-		preload_leave();
-	}
+	    preload_runs())
+		verdict = ask_for(fd, address, bytes);
 	if (verdict == SAN_IS_TCP) {
 		errno = error;
 		return REAL(connect)(fd, address, bytes);
@@ -57,8 +90,8 @@ connect(int fd, const struct sockaddr *address, socklen_t bytes)
 	if (verdict == SAN_FAILED)
 		return -1;
 	preload_epoll_adopt(fd);
-	errno = error;
-	return 0;
+	errno = verdict == SAN_IS_PENDING ? EINPROGRESS : error;
+	return verdict == SAN_IS_PENDING ? -1 : 0;
 }
 
 /* The kernel listens as well, for who comes by TCP and for the broker. */
@@ -129,7 +162,7 @@ shutdown(int fd, int how)
 {
 	int result;
 
-	if (!preload_has(fd))
+	if (!preload_has(fd) || san_client_is_connecting(fd))
 		return REAL(shutdown)(fd, how);
 	preload_enter();
 	result = san_client_shutdown(fd, how);
@@ -139,11 +172,25 @@ shutdown(int fd, int how)
 
 /* ---- reading ---- */
 
+/* One that connects is waited for, if it may be. Returns: false: EAGAIN */
+static bool
+waits_for_connection(int fd, int flags)
+{
+	if ((flags & MSG_DONTWAIT) || (REAL(fcntl)(fd, F_GETFL) & O_NONBLOCK)) {
+		errno = EAGAIN;
+		return false;
+	}
+	(void)preload_await(fd);
+	return true;
+}
+
 static ssize_t
 take(int fd, void *bytes, size_t n, int flags)
 {
 	ssize_t got;
 
+	if (san_client_is_connecting(fd))
+		return waits_for_connection(fd, flags) ? recv(fd, bytes, n, flags) : -1;
 	preload_enter();
 	got = san_client_recv(fd, bytes, n, flags);
 	preload_leave();
@@ -256,6 +303,8 @@ put(int fd, const void *bytes, size_t n, int flags)
 {
 	ssize_t done;
 
+	if (san_client_is_connecting(fd))
+		return waits_for_connection(fd, flags) ? send(fd, bytes, n, flags) : -1;
 	preload_enter();
 	done = san_client_send(fd, bytes, n, flags);
 	preload_leave();
@@ -451,11 +500,17 @@ getsockopt(int fd, int level, int option, void *value, socklen_t *bytes)
 {
 	int error;
 
-	if (level != SOL_SOCKET || option != SO_ERROR || !preload_has(fd))
+	if (level != SOL_SOCKET || option != SO_ERROR)
 		return REAL(getsockopt)(fd, level, option, value, bytes);
-	preload_enter();
-	error = san_client_error(fd);
-	preload_leave();
+	if (preload_has(fd)) {
+		preload_enter();
+		error = san_client_error(fd);
+		preload_leave();
+	} else {
+		error = preload_outcome(fd);
+		if (error <= 0)
+			return REAL(getsockopt)(fd, level, option, value, bytes);
+	}
 	memcpy(value, &error, *bytes < sizeof(error) ? *bytes : sizeof(error));
 	*bytes = sizeof(error);
 	return 0;
@@ -471,7 +526,7 @@ ioctl(int fd, unsigned long request, ...)
 	va_start(arguments, request);
 	argument = va_arg(arguments, void *);
 	va_end(arguments);
-	if (request != FIONREAD || !preload_has(fd))
+	if (request != FIONREAD || !preload_has(fd) || san_client_is_connecting(fd))
 		return REAL(ioctl)(fd, request, argument);
 	preload_enter();
 	(void)san_client_ready(fd, &ready);

@@ -108,14 +108,15 @@ add_entry(struct set *set, int fd, bool ours, const struct epoll_event *event)
 	return true;
 }
 
-/* One that is relayed, or all when this library has retired, is the kernel's, which has not heard
- * of it here. What was reported once is registered without events: it may be modified. */
+/* One that is relayed or that TCP connects, or all when this library has retired, is the kernel's,
+ * which has not heard of it here. What was reported once is registered without events: it may be
+ * modified. */
 static void
 settle(struct set *set, struct entry *entry, bool retired)
 {
 	struct epoll_event event = entry->event;
 
-	if (!entry->ours || !(retired || san_client_is_relayed(entry->fd)))
+	if (!entry->ours || (!retired && preload_has(entry->fd)))
 		return;
 	entry->ours = false;
 	set->ours--;

@@ -16,6 +16,7 @@
 
 enum {
 	PATH_BYTES = 108, /* of a socket's address */
+	CONNECTED = -1,
 };
 
 struct preload_real preload_real;
@@ -28,6 +29,8 @@ static pid_t owner;
 static bool *unforked; /* true; false in a child with a copy of it. NULL: nobody knows */
 static bool lends_memory;
 static atomic_bool kernels[SAN_FILES_MAX]; /* is known not to be the switch's */
+/* of a connect() that did not wait: an error, or CONNECTED, that the program has not been told */
+static _Atomic int16_t outcome[SAN_FILES_MAX];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- beginning ---- */
@@ -234,6 +237,50 @@ find_out(int fd)
 	return verdict == SAN_IS_RDMA && san_client_has(fd);
 }
 
+void
+preload_is_connected(int fd)
+{
+	atomic_store(&outcome[fd], CONNECTED);
+}
+
+/* The kernel connects now, if RDMA could not. Returns: is it the switch's? */
+static bool
+settle(int fd, bool waits)
+{
+	struct sockaddr_storage to;
+	enum san_verdict verdict;
+	int error = errno;
+	socklen_t bytes;
+
+	within++;
+	verdict = waits ? san_client_await(fd, &to, &bytes) : san_client_settle(fd, &to, &bytes);
+	within--;
+	if (verdict == SAN_IS_RDMA)
+		preload_is_connected(fd);
+	if (verdict == SAN_IS_TCP) {
+		preload_is_kernels(fd);
+		if (REAL(connect)(fd, (struct sockaddr *)&to, bytes) != 0 && errno != EINPROGRESS)
+			atomic_store(&outcome[fd], (int16_t)errno);
+	}
+	errno = error;
+	return verdict == SAN_IS_PENDING || san_client_has(fd);
+}
+
+bool
+preload_await(int fd)
+{
+	return san_client_is_connecting(fd) ? settle(fd, true) : preload_has(fd);
+}
+
+int
+preload_outcome(int fd)
+{
+	return fd >= 0 && fd < SAN_FILES_MAX &&
+			       atomic_load_explicit(&outcome[fd], memory_order_relaxed) != 0
+		       ? atomic_exchange(&outcome[fd], 0)
+		       : 0;
+}
+
 bool
 preload_has(int fd)
 {
@@ -241,6 +288,8 @@ preload_has(int fd)
 		return false;
 	if (san_client_has(fd))
 		return !preload_is_borrowed();
+	if (san_client_is_connecting(fd))
+		return !preload_is_borrowed() && settle(fd, false);
 	if (san_client_is_relayed(fd))
 		return false;
 	return !atomic_load_explicit(&kernels[fd], memory_order_relaxed) && find_out(fd);
@@ -249,13 +298,14 @@ preload_has(int fd)
 bool
 preload_has_name(int fd)
 {
-	return preload_has(fd) || (!within && broker != NULL && san_client_is_relayed(fd));
+	return (preload_has(fd) && !san_client_is_connecting(fd)) ||
+	       (!within && broker != NULL && san_client_is_relayed(fd));
 }
 
 void
 preload_relay(int fd)
 {
-	if (!preload_has(fd))
+	if (!preload_has(fd) || !preload_await(fd))
 		return;
 	within++;
 	san_client_relay(fd);
@@ -314,8 +364,9 @@ preload_forget(int fd)
 	if (fd < 0 || fd >= SAN_FILES_MAX || within || broker == NULL || preload_is_borrowed())
 		return;
 	atomic_store_explicit(&kernels[fd], false, memory_order_relaxed);
+	atomic_store_explicit(&outcome[fd], 0, memory_order_relaxed);
 	preload_epoll_forget(fd);
-	if (!san_client_has(fd) && !san_client_is_relayed(fd))
+	if (!san_client_has(fd) && !san_client_is_relayed(fd) && !san_client_is_connecting(fd))
 		return;
 	within++;
 	san_client_close(fd);

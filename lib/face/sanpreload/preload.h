@@ -99,6 +99,13 @@ bool preload_is_active(void);
 /* Is the descriptor one of the switch's? What this process does not know it finds out. Always false
  * within the switch. */
 bool preload_has(int fd);
+/* ... and wait while it connects. */
+bool preload_await(int fd);
+/* What has become of a connect() that did not wait, told once: an error; -1: it is connected; 0:
+ * nothing is to be told. */
+int preload_outcome(int fd);
+/* One that did not wait is. */
+void preload_is_connected(int fd);
 /* Has the switch its names? Those of a relayed one as well. */
 bool preload_has_name(int fd);
 /* The kernel's socket is used for this one from now on, and the broker carries the bytes. */

@@ -39,6 +39,9 @@ preload_ready(int fd, short events, struct san_client_ready *ready)
 {
 	short revents = 0;
 
+	*ready = (struct san_client_ready){.in = false};
+	if (san_client_is_connecting(fd))
+		return 0;
 	preload_enter();
 	/* One that has become relayed: the kernel says more. */
 	if (!san_client_ready(fd, ready))

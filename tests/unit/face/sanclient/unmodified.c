@@ -95,6 +95,77 @@ a_listener_at_a_second_address(void **state)
 	assert_int_equal(system("ip address del 10.79.0.9/24 dev lo"), 0);
 }
 
+/* What a connect() that does not wait returns, and what is ready meanwhile and afterwards; by
+ * poll(), by epoll and by asyncio. Of a port at which nobody listens the kernel says what it has to
+ * say. */
+static void
+connects_that_do_not_wait(void **state)
+{
+	(void)state;
+	runs("exec python3 -c '"
+	     "import asyncio\n"
+	     "async def serve(r, w):\n"
+	     "  while d := await r.read(65536): w.write(d)\n"
+	     "  w.close()\n"
+	     "async def main():\n"
+	     "  s = await asyncio.start_server(serve, \"\", 20319)\n"
+	     "  await s.serve_forever()\n"
+	     "asyncio.run(main())'",
+	     ONCE("python3 -c 'import socket; socket.create_connection((\"" B "\", 20319))'",
+		  "exec timeout 30 python3 -c '"
+		  "import asyncio, errno, select, socket\n"
+		  "def begin(port, peer = \"" B "\"):\n"
+		  "  s = socket.socket()\n"
+		  "  s.setblocking(False)\n"
+		  "  assert s.connect_ex((peer, port)) == errno.EINPROGRESS\n"
+		  "  return s\n"
+		  "def ends(s, bits):\n"
+		  "  assert bits & select.POLLOUT\n"
+		  "  return s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)\n"
+		  "def back(s):\n"
+		  "  s.setblocking(True)\n"
+		  "  s.sendall(b\"there and back\")\n"
+		  "  assert s.recv(14, socket.MSG_WAITALL) == b\"there and back\"\n"
+		  "  assert s.getpeername() == (\"" B "\", 20319)\n"
+		  "nobody = begin(20319, \"10.79.0.9\")\n"
+		  "assert nobody.connect_ex((\"10.79.0.9\", 20319)) == errno.EALREADY\n"
+		  "for call in (lambda: nobody.send(b\"x\"), lambda: nobody.recv(1)):\n"
+		  "  try: call()\n"
+		  "  except BlockingIOError: pass\n"
+		  "  else: assert False\n"
+		  "p = select.poll()\n"
+		  "p.register(nobody, select.POLLIN | select.POLLOUT)\n"
+		  "assert p.poll(0) == []\n"
+		  "s = begin(20319)\n"
+		  "p.register(s, select.POLLIN | select.POLLOUT)\n"
+		  "[(fd, bits)] = p.poll(9000)\n"
+		  "assert fd == s.fileno() and ends(s, bits) == 0\n"
+		  "p.unregister(s)\n"
+		  "assert s.connect_ex((\"" B "\", 20319)) == 0\n"
+		  "assert s.connect_ex((\"" B "\", 20319)) == errno.EISCONN\n"
+		  "back(s)\n"
+		  "e = select.epoll()\n"
+		  "many = {s.fileno(): s for s in [begin(20319) for i in range(8)]}\n"
+		  "for fd in many: e.register(fd, select.EPOLLOUT | select.EPOLLET)\n"
+		  "left = dict(many)\n"
+		  "while left:\n"
+		  "  for fd, bits in e.poll(9): assert ends(left.pop(fd), bits) == 0\n"
+		  "for s in many.values(): back(s)\n"
+		  "s = begin(20319)\n"
+		  "back(s)\n"
+		  "begin(20319).close()\n"
+		  "begin(20319, \"10.79.0.9\").close()\n"
+		  "p = select.poll()\n"
+		  "p.register(nobody, select.POLLOUT)\n"
+		  "assert ends(nobody, p.poll(20000)[0][1]) == errno.ENETUNREACH\n"
+		  "async def main():\n"
+		  "  r, w = await asyncio.open_connection(\"" B "\", 20319)\n"
+		  "  w.write(b\"there and back\")\n"
+		  "  assert await r.readexactly(14) == b\"there and back\"\n"
+		  "asyncio.run(main())\n"
+		  "'"));
+}
+
 /* Children that the library did not make close the socket: one with a copy of its parent's memory,
  * one with that memory itself. */
 static void
@@ -391,6 +462,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(all_calls_return_what_tcp_returns),
 		cmocka_unit_test(python_with_a_child_for_each),
 		cmocka_unit_test(a_listener_at_a_second_address),
+		cmocka_unit_test(connects_that_do_not_wait),
 		cmocka_unit_test(children_of_other_ways_harm_nothing),
 		cmocka_unit_test(an_executed_program_has_the_socket),
 		cmocka_unit_test(one_thread_writes_another_reads),
