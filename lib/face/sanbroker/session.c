@@ -737,7 +737,10 @@ session_lost(struct session *session, struct program *program)
 	if (has_control(session, program))
 		(void)session_seize(session, true);
 	plx_san_left(&session->arbiter, program->process, false);
-	drop_holder(holder);
+	/* One that was leaving is forgotten when control is taken. */
+	holder = session_holder(session, program);
+	if (holder != NULL)
+		drop_holder(holder);
 	count_anew(session);
 	session_tell(session);
 	session_run(session);

@@ -23,6 +23,8 @@ enum {
 	MOST_US = 6000, /* before a kill */
 	QUIET_MS = 30,
 	ANY = 64 << 10,
+	CLOSES = 200,
+	CLOSING_NS = 500000, /* how long a close takes, at most */
 };
 
 /* What all processes of a test have. */
@@ -311,6 +313,65 @@ whoever_has_it_is_killed_at_any_moment(void **state)
 	}
 }
 
+/* ---- it is killed while it closes ---- */
+
+static void
+accept_all(void *arg)
+{
+	int listener = town_listen(PORT, 8);
+	char byte;
+
+	(void)arg;
+	for (unsigned i = 0; i < CLOSES; i++) {
+		int fd = town_accept(listener);
+
+		while (san_client_recv(fd, &byte, 1, 0) > 0)
+			;
+		town_close(fd);
+	}
+	close(listener);
+}
+
+static void
+close_and_say_so(void *arg)
+{
+	int fd = town_connect(TOWN_B, PORT);
+
+	(void)arg;
+	TOWN_MUST(san_client_send(fd, "x", 1, 0) == 1);
+	atomic_store(&all->computes, true);
+	san_client_close(fd);
+	for (;;)
+		pause();
+}
+
+/* The broker goes on: it forgets the program once, which leaves and is gone. */
+static void
+whoever_closes_it_is_killed_at_any_moment(void **state)
+{
+	unsigned random = 1;
+	pid_t server;
+
+	(void)state;
+	begin();
+	server = town_start(TOWN_B, accept_all, NULL);
+	for (unsigned i = 0; i < CLOSES; i++) {
+		pid_t program = town_start(TOWN_A, close_and_say_so, NULL);
+		uint64_t until = test_ns() + TEST_PATIENCE_NS;
+
+		while (!atomic_load(&all->computes))
+			assert_true(test_ns() < until);
+		until = test_ns() + (uint64_t)rand_r(&random) % CLOSING_NS;
+		while (test_ns() < until)
+			;
+		assert_int_equal(kill(program, SIGKILL), 0);
+		await_kill(program);
+		atomic_store(&all->computes, false);
+	}
+	town_await(server);
+	end();
+}
+
 int
 main(void)
 {
@@ -318,6 +379,7 @@ main(void)
 		cmocka_unit_test(a_child_goes_on_meanwhile),
 		cmocka_unit_test(what_a_killed_program_has_written_arrives),
 		cmocka_unit_test(whoever_has_it_is_killed_at_any_moment),
+		cmocka_unit_test(whoever_closes_it_is_killed_at_any_moment),
 	};
 
 	return TOWN_RUN(tests);
