@@ -20,6 +20,20 @@ happen(struct sanqp_socket *socket, long what)
 	socket->event_due |= (socket->selected & what) != 0;
 }
 
+uint64_t
+sanqp_context(struct sanqp_socket *socket)
+{
+	socket->serial = atomic_fetch_add(&socket->process->serials, 1) + 1;
+	return (uint64_t)socket->serial << 32 | socket->number;
+}
+
+static bool
+is_of_connection(const struct sanqp_socket *socket, const struct plx_connector_event *event)
+{
+	return socket->connection != NULL && socket->serial == event->context >> 32 &&
+	       socket->connection->connector == event->connector;
+}
+
 static void
 init_options(struct plx_connect_options *options)
 {
@@ -52,7 +66,8 @@ connect_through(struct sanqp_socket *socket, struct sanqp_adapter *adapter,
 	if (connection == NULL)
 		return error;
 	sanqp_connection_options(connection, &queues);
-	status = plx_connector_create(adapter->channel, socket->number, &connection->connector);
+	status = plx_connector_create(adapter->channel, sanqp_context(socket),
+				      &connection->connector);
 	if (status == PLX_OK)
 		status = plx_qp_create(connection->pd, &queues, &connection->qp, NULL);
 	if (status == PLX_OK)
@@ -254,7 +269,7 @@ connect_arrival(struct sanqp_socket *socket, struct sanqp_arrival *arrival)
 	if (plx_qp_create(socket->connection->pd, &queues, &socket->connection->qp, NULL) != PLX_OK)
 		return WSAENOBUFS;
 	init_options(&options);
-	plx_connector_set_context(arrival->connector, socket->number);
+	plx_connector_set_context(arrival->connector, sanqp_context(socket));
 	if (plx_accept(arrival->connector, socket->connection->qp, &options, NULL) != PLX_OK)
 		return WSAECONNRESET;
 	socket->connection->connector = arrival->connector;
@@ -439,7 +454,7 @@ static void
 on_event(struct sanqp *process, struct sanqp_adapter *adapter,
 	 const struct plx_connector_event *event)
 {
-	struct sanqp_socket *socket = sanqp_place(process, event->context);
+	struct sanqp_socket *socket = sanqp_place(process, (uint32_t)event->context);
 
 	if (socket == NULL)
 		return;
@@ -448,7 +463,7 @@ on_event(struct sanqp *process, struct sanqp_adapter *adapter,
 		arrive(socket, adapter, event);
 	else if (socket->listening != NULL)
 		depart(socket->listening, event->connector);
-	else if (socket->connection != NULL && socket->connection->connector == event->connector) {
+	else if (is_of_connection(socket, event)) {
 		if (socket->state == SANQP_CONNECTING)
 			on_event_connecting(socket, event);
 		else

@@ -217,7 +217,7 @@ settle(struct sanqp *process, struct sanqp_connection *connection, LPINT lpErrno
 		sanqp_connection_free(connection);
 		return INVALID_SOCKET;
 	}
-	plx_connector_set_context(connection->connector, socket->number);
+	plx_connector_set_context(connection->connector, sanqp_context(socket));
 	socket->connection = connection;
 	socket->info = info;
 	socket->state = SANQP_CONNECTED;

@@ -146,6 +146,7 @@ struct sanqp_socket {
 	struct sanqp_connection *connection; /* NULL: none */
 	struct sanqp_listening *listening;   /* NULL: none */
 	struct plx_connector_info info;      /* of the connection; also when it is GIVEN */
+	uint32_t serial;                     /* of the connection: sanqp_context() */
 
 	uint32_t looks; /* for completions that were not there */
 
@@ -166,6 +167,7 @@ struct sanqp {
 	uint32_t adapters;
 	_Atomic(struct sanqp_socket *) socket[SANQP_SOCKETS_MAX];
 	uint32_t first_free; /* no place below it is free */
+	_Atomic uint32_t serials;
 	bool threaded;
 	pthread_t thread;
 	int wake;  /* eventfd: the thread is to end */
@@ -234,6 +236,9 @@ void sanqp_run_events(struct sanqp *process, struct sanqp_adapter *adapter);
 /* ... of all that are open. */
 void sanqp_run_all_events(struct sanqp *process);
 void sanqp_stop_listening(struct sanqp_socket *socket);
+/* Of events of a new connection of a socket. An event of the one before may be on its way, of a
+ * connector that was where the new one is. */
+uint64_t sanqp_context(struct sanqp_socket *socket);
 
 /* ---- connection.c ---- */
 

@@ -3,12 +3,15 @@
  * Streams over queue pairs: bytes and large transfers both ways, while one end passes between two
  * programs, with the other end's help and in silence. Start with streams_survive().
  */
+#include <unistd.h>
+
 #include "clock.h"
 #include "sides.h"
 
 enum {
 	SWAPS = 100,
 	ROUNDS = 20,
+	CONNECTIONS = 500,
 };
 
 /* All that was written is read. */
@@ -121,6 +124,26 @@ streams_survive_swaps_in_silence(void **state)
 	streams_survive(true);
 }
 
+/* The peer's end is on its way when the socket's place is used again. */
+static void
+a_new_connection_hears_nothing_of_the_one_before(void **state)
+{
+	(void)state;
+	stage_begin(&stage_with_reads);
+	stage_listen(8);
+	for (uint32_t i = 0; i < CONNECTIONS; i++) {
+		SOCKET a = stage_connect_to(WORLD_HOST_B);
+		SOCKET b = stage_accept();
+
+		assert_int_equal(stage_await_result(a), 0);
+		stage_close(B, b);
+		if (i % 2 == 1)
+			usleep(i % 64 * 5);
+		stage_close(A, a);
+	}
+	stage_end();
+}
+
 int
 main(void)
 {
@@ -130,6 +153,7 @@ main(void)
 		cmocka_unit_test(a_peer_that_closes_is_noticed),
 		cmocka_unit_test(streams_survive_swaps),
 		cmocka_unit_test(streams_survive_swaps_in_silence),
+		cmocka_unit_test(a_new_connection_hears_nothing_of_the_one_before),
 	};
 
 	return WORLD_RUN(tests);
