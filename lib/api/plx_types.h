@@ -444,8 +444,8 @@ struct plx_qp_token {
 	uint32_t v;
 };
 
-/* What became of the requests of the program that had a queue pair before, as numbers since it got
- * it: they are posted in their order, and those before it are complete. */
+/* What became of the requests of the programs that had a connection before, together: they are
+ * posted in their order, and all of these are complete. Modulo 2^32. */
 struct plx_qp_past {
 	uint32_t requests; /* of the send queue: all that were posted */
 	uint32_t receives; /* of its own receive queue: those that a message has */

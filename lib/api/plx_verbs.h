@@ -369,8 +369,8 @@ PLX_API enum plx_status plx_qp_lend(struct plx_qp *qp, struct plx_connector *con
 				    uint32_t heir, struct plx_qp_token *token,
 				    struct plx_why *why) PLX_MUST_CHECK;
 
-/** What became of the requests of the program from which an imported queue pair was taken; all 0:
- * of any other. Threads: any */
+/** What became of the requests of the programs that had an imported queue pair; all 0: of any
+ * other. Threads: any */
 PLX_API void plx_qp_inherited(const struct plx_qp *qp, struct plx_qp_past *out);
 
 /**

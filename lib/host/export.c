@@ -28,7 +28,6 @@ struct export
 	struct engine_qp *qp;
 	struct engine_connector *connector; /* NULL: none */
 	uint32_t responder_resources;
-	struct plx_qp_past past;
 };
 
 /* What queue pairs are made with in the meantime. */
@@ -295,10 +294,10 @@ parking_token(void)
 
 enum plx_status
 host_park(struct host_seat *seat, const struct host_queue_pair *qp,
-	  struct host_connector *connector, const struct host_terms *terms, bool past,
-	  struct plx_why *why)
+	  struct host_connector *connector, const struct host_terms *terms, struct plx_why *why)
 {
 	struct export *export = calloc(1, sizeof(*export));
+	struct plx_qp_past ignored; /* the importer asks */
 	enum plx_status status;
 
 	if (export == NULL)
@@ -310,9 +309,8 @@ host_park(struct host_seat *seat, const struct host_queue_pair *qp,
 	plx_list_init(&export->link);
 	status = make_parked(seat, qp, export);
 	if (status == PLX_OK) {
-		status =
-			plx_qp_back_move(qp->listed.back, export->qp,
-					 connector != NULL ? connector->back : NULL, &export->past);
+		status = plx_qp_back_move(qp->listed.back, export->qp,
+					  connector != NULL ? connector->back : NULL, &ignored);
 		if (status != PLX_OK)
 			free_parked(export->qp);
 	}
@@ -320,8 +318,6 @@ host_park(struct host_seat *seat, const struct host_queue_pair *qp,
 		free(export);
 		return explain_export(status, qp, why);
 	}
-	if (!past)
-		export->past = (struct plx_qp_past){0};
 	if (connector != NULL)
 		park_connector(seat, connector, export);
 	list(seat->parking, export);
@@ -345,7 +341,7 @@ HOST_FN(host_qp_export)
 	/* Who might have taken it still may, as long as the importer has not. */
 	terms.token = host_is_lent(qp) ? qp->loan.token : parking_token();
 	terms.heir = host_is_lent(qp) ? qp->loan.heir : 0;
-	status = host_park(seat, qp, connector, &terms, false, why);
+	status = host_park(seat, qp, connector, &terms, why);
 	if (status != PLX_OK)
 		return status;
 	host_loan_end(seat, qp);
@@ -372,15 +368,14 @@ check_import(const struct export *export, const struct plx_ipc_qp_import *reques
 
 /* Replies may be due, because the peer has asked meanwhile. */
 static enum plx_status
-move_here(const struct export *export, const struct host_queue_pair *qp)
+move_here(const struct export *export, const struct host_queue_pair *qp, struct plx_qp_past *past)
 {
 	enum plx_status status = PLX_BUSY;
-	struct plx_qp_past none; /* nobody has posted anything there */
 
 	for (int ms = 0; ms < SETTLE_MS && status == PLX_BUSY; ms++) {
 		if (ms > 0)
 			host_pause();
-		status = plx_qp_back_move(export->qp, qp->listed.back, export->connector, &none);
+		status = plx_qp_back_move(export->qp, qp->listed.back, export->connector, past);
 	}
 	return status;
 }
@@ -388,7 +383,7 @@ move_here(const struct export *export, const struct host_queue_pair *qp)
 /* The queue pair of the importer, and the connection in it. */
 static enum plx_status
 import(struct host_seat *seat, struct export *export, const struct plx_ipc_qp_import *request,
-       struct host_queue_pair **out, struct plx_why *why)
+       struct host_queue_pair **out, struct plx_qp_past *past, struct plx_why *why)
 {
 	struct plx_ipc_qp_create create = request->qp;
 	struct host_queue_pair *qp;
@@ -401,7 +396,7 @@ import(struct host_seat *seat, struct export *export, const struct plx_ipc_qp_im
 		return status;
 	/* 0 is a default of QP_CREATE's. */
 	status = qp->made.caps.responder_resources == export->responder_resources
-			 ? move_here(export, qp)
+			 ? move_here(export, qp, past)
 			 : PLX_INVALID;
 	if (status != PLX_OK) {
 		(void)host_qp_destroy(seat, &qp->object);
@@ -484,7 +479,7 @@ HOST_FN(host_qp_import)
 	if (status == PLX_OK && channel != NULL)
 		status = host_connector_enter(seat, &connector, why); /* before anything moves */
 	if (status == PLX_OK)
-		status = import(seat, export, request, &qp, why);
+		status = import(seat, export, request, &qp, &imported->past, why);
 	if (status != PLX_OK) {
 		if (connector != NULL)
 			host_connector_leave(seat, connector);
@@ -503,7 +498,6 @@ HOST_FN(host_qp_import)
 	if (request->heir != 0)
 		host_lend(seat, qp, imported->connector, export->terms.token, request->heir);
 	host_qp_tell(seat, qp, &imported->qp);
-	imported->past = export->past;
 	unlist(seat->parking, export);
 	free_parked(export->qp);
 	free(export);

@@ -438,11 +438,10 @@ struct host_terms {
 	uint32_t to, heir; /* seats; heir 0: none */
 };
 /* Take a connection from a queue pair. @param connector NULL: none
- * @param past whether the importer is told what became of its requests
  * Errors: with a sentence: as plx_qp_export() */
 enum plx_status host_park(struct host_seat *seat, const struct host_queue_pair *qp,
 			  struct host_connector *connector, const struct host_terms *terms,
-			  bool past, struct plx_why *why) PLX_MUST_CHECK;
+			  struct plx_why *why) PLX_MUST_CHECK;
 /* The program has ended: wait for those who take over its queue pairs, and end the others. */
 void host_exports_end(struct host_seat *seat);
 

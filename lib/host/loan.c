@@ -103,7 +103,7 @@ park(struct host_seat *seat, struct host_queue_pair *qp)
 
 	/* Without its connector it is connected no more. */
 	if (qp->loan.connector.v == 0 || connector != NULL)
-		status = host_park(seat, qp, connector, &terms, true, NULL);
+		status = host_park(seat, qp, connector, &terms, NULL);
 	if (status == PLX_OK || status == PLX_STATE)
 		host_loan_end(seat, qp);
 	return status;

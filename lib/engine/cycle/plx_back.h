@@ -120,7 +120,7 @@ enum plx_status plx_qp_back_destroy(struct engine_qp *qp) PLX_MUST_CHECK;
  * number, its path and its connector. `from` is in ERROR then, and its receives are flushed.
  * @param to in RESET, with the same responder resources
  * @param connector that `from` is bound to; NULL: none
- * @param past [out] what `from` has done of its program's requests
+ * @param past [out] what `from`, and those that had the connection before, have done
  * Errors:  BUSY (it is not between two messages), STATE (not connected, or `to` is not in RESET),
  *          INVALID (it has another connector), TIMEOUT
  * Tests:   tests/unit/engine/cycle/take_over.c

@@ -136,6 +136,7 @@ struct engine_qp {
 	struct plx_engine_path path;
 	uint8_t path_mac[6];
 	struct plx_psn first_psn;
+	struct plx_qp_past before; /* of the queue pairs that had its connection: qp_move.c */
 	struct engine_rq own;
 	struct engine_srq *srq; /* NULL: `own` is used */
 	struct engine_seat *seat;

@@ -56,10 +56,12 @@ take_path(struct engine_qp *to, struct engine_qp *from)
 static struct plx_qp_past
 past_of(const struct engine_qp *qp)
 {
-	return (struct plx_qp_past){
-		.requests = plx_rc_sq_posted(qp->rc),
-		.receives = qp->own.rq != NULL ? qp->own.fetched - plx_rq_count(qp->own.rq) : 0,
-	};
+	struct plx_qp_past past = qp->before;
+
+	past.requests += plx_rc_sq_posted(qp->rc);
+	if (qp->own.rq != NULL)
+		past.receives += qp->own.fetched - plx_rq_count(qp->own.rq);
+	return past;
 }
 
 static enum plx_status
@@ -76,7 +78,7 @@ move(struct plx_engine *engine, void *arg)
 	engine_qp_fetch_all(from);
 	if (from->copies > 0 || !plx_rc_is_between(from->rc))
 		return PLX_BUSY;
-	call->past = past_of(from);
+	call->past = to->before = past_of(from);
 	swap_numbers(engine, from, to);
 	plx_rc_take_over(to->rc, from->rc, engine->now);
 	take_path(to, from);

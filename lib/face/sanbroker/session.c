@@ -298,7 +298,7 @@ take(struct session *session)
 		session_end(session, ECONNRESET);
 		return;
 	}
-	san_companion_record_in(&session->companion, &session->segment.shared->records);
+	san_companion_go_on_in(&session->companion, &session->segment.shared->records);
 	session_have(session);
 	(void)plx_san_took(&session->arbiter, BROKER_PROCESS);
 }
@@ -506,8 +506,19 @@ advance(struct session *session)
 		close_on(session);
 }
 
-void
-session_run(struct session *session)
+/* Returns: true: it is the broker's again, since the one that it was for has ended */
+static bool
+pass_on(struct session *session)
+{
+	if (!session->controls || !session->companion.given)
+		return false;
+	gave(session);
+	session_tell(session);
+	return session->controls;
+}
+
+static void
+run(struct session *session)
 {
 	if (!session->controls || session->state == SESSION_OVER)
 		return;
@@ -528,10 +539,14 @@ session_run(struct session *session)
 	/* What it has begun to send goes out now. */
 	if (session->controls && !session->companion.given)
 		san_companion_run(&session->companion, broker_now());
-	if (session->controls && session->companion.given) {
-		gave(session);
-		session_tell(session);
-	}
+}
+
+void
+session_run(struct session *session)
+{
+	do
+		run(session);
+	while (pass_on(session));
 }
 
 /* ---- control passes on ---- */
@@ -602,6 +617,10 @@ session_tell(struct session *session)
 	enum plx_san_tell what;
 	uint64_t process;
 
+	/* Whom it was given to has ended before it was told: with nobody the peer could not send.
+	 */
+	if (plx_san_is_abandoned(&session->arbiter))
+		(void)plx_san_ask(&session->arbiter, BROKER_PROCESS);
 	atomic_store(&session->segment.shared->waiting, session->arbiter.count);
 	while (session->state != SESSION_OVER && session->state != SESSION_HELLO &&
 	       (what = plx_san_tell(&session->arbiter, &process)) != PLX_SAN_TELL_NOTHING) {
@@ -711,6 +730,7 @@ session_leave(struct session *session, struct program *program, bool aborts)
 	plx_san_left(&session->arbiter, program->process, true);
 	drop_holder(holder);
 	session_tell(session);
+	session_run(session);
 }
 
 /* It may have been among those that wait: the others look again, and count themselves. */

@@ -249,7 +249,7 @@ take(struct session *session, uint32_t token)
 			       session->segment.messages) != 0)
 		return take_rest(session, &stream);
 	session->controls = true;
-	san_companion_record_in(companion, &session->segment.shared->records);
+	san_companion_go_on_in(companion, &session->segment.shared->records);
 	session->process = plx_sanqp_process(session->adapter);
 	atomic_store(&session->segment.shared->word, san_word(session->process, SAN_WORD_BUSY));
 	return 0;

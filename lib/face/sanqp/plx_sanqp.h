@@ -46,8 +46,8 @@ void plx_sanqp_host(const char *adapter, char *out, size_t n);
  */
 void plx_sanqp_heir(const char *adapter, DWORD process);
 
-/** Of a socket that was taken from another process: the sends and RDMA that it had asked for, which
- * are complete, and its receives that have a message. 0 of one that was given. */
+/** Of a socket that other processes had: the sends and RDMA that they have asked for, which are
+ * complete, and their receives that have a message. */
 void plx_sanqp_past(SOCKET s, uint32_t *requests, uint32_t *receives);
 
 /** The addresses of a connected socket. */

@@ -17,12 +17,10 @@ fail(struct san_companion *companion, int error)
 
 /* ---- for who goes on ---- */
 
-/* A process that is killed at any instruction leaves one of both whole. Of what was given away
- * nothing is posted. */
+/* A process that is killed at any instruction leaves one of both whole. */
 void
 san_companion_record(struct san_companion *companion)
 {
-	bool kept = companion->stream.mine != PLX_SAN_MINE_GIVEN;
 	struct san_records *records = companion->records;
 	uint32_t next;
 
@@ -31,9 +29,9 @@ san_companion_record(struct san_companion *companion)
 	next = 1 - (atomic_load_explicit(&records->newest, memory_order_relaxed) & 1);
 	records->record[next] = (struct san_record){
 		.stream = companion->stream,
-		.requests = kept ? companion->requested : 0,
-		.receives = kept ? companion->received : 0,
-		.next_receive = kept ? companion->next_receive : 0,
+		.requests = companion->requested,
+		.receives = companion->received,
+		.next_receive = companion->next_receive,
 	};
 	atomic_store_explicit(&records->newest, next, memory_order_release);
 }
@@ -43,6 +41,17 @@ san_companion_record_in(struct san_companion *companion, struct san_records *rec
 {
 	companion->records = records;
 	san_companion_record(companion);
+}
+
+/* Who gave it has written the last of its records before. */
+void
+san_companion_go_on_in(struct san_companion *companion, struct san_records *records)
+{
+	const struct san_record *record = &records->record[records->newest & 1];
+
+	companion->requested = record->requests;
+	companion->received = record->receives;
+	san_companion_record_in(companion, records);
 }
 
 /* What is posted next is known before it is. */
@@ -422,6 +431,9 @@ give(struct san_companion *companion)
 	companion->given = true;
 	while (left-- > 0 && take_message(companion))
 		;
+	/* Who takes it begins at the first place; messages may come before it writes that down. */
+	companion->next_receive = 0;
+	san_companion_record(companion);
 }
 
 static void
@@ -689,6 +701,8 @@ san_companion_inherit(struct san_companion *companion, const WSPPROC_TABLE *call
 		return WSAECONNRESET;
 	init(companion, call, s, &stream.config, rings, memory);
 	companion->stream = stream;
+	companion->requested = requests;
+	companion->received = receives;
 	for (uint32_t i = 0; i < receives - record->receives; i++)
 		if (!take_left(companion, record->next_receive + i))
 			return WSAECONNRESET;

@@ -83,6 +83,8 @@ int san_companion_open(struct san_companion *companion, const WSPPROC_TABLE *cal
 
 /** From now on write down there what others need to go on. @param records NULL: nothing */
 void san_companion_record_in(struct san_companion *companion, struct san_records *records);
+/** ... where the process that has given the socket away has: its numbers go on. */
+void san_companion_go_on_in(struct san_companion *companion, struct san_records *records);
 /** The program has read or written. */
 void san_companion_record(struct san_companion *companion);
 
@@ -121,8 +123,8 @@ int san_companion_take(struct san_companion *companion, const WSPPROC_TABLE *cal
  * @param s        the socket, this process's now
  * @param config   that its stream must have
  * @param records  of that process: copied
- * @param requests what it had posted, which is complete
- * @param receives of its receives that have a message
+ * @param requests what it, and those before it, had posted, which is complete
+ * @param receives of their receives that have a message
  * @param memory   its memory for messages, with those
  * Returns: 0, or an error: the socket is the caller's to close. WSAECONNRESET: what it left cannot
  * be gone on with

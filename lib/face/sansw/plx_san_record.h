@@ -13,8 +13,8 @@
 /* A stream as it was between two steps, for who goes on if its process does not. */
 struct san_record {
 	struct plx_san_stream stream;
-	uint32_t requests;     /* posted since the socket is this process's: with one that is posted
-				  next */
+	uint32_t requests;     /* posted, by all processes that had the socket: with one that is
+				  posted next */
 	uint32_t receives;     /* ... and messages that are in the stream */
 	uint32_t next_receive; /* the place of the next one */
 };

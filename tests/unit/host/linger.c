@@ -377,12 +377,14 @@ what_nobody_takes_over_ends(void **state)
 /* ---- lent ---- */
 
 /* It lends to that seat, posts receives and messages, and then is killed, or does nothing until it
- * is told to go on. @param go NULL: it is killed */
+ * is told to go on. @param exports it gives the queue pair away before. @param go NULL: it is
+ * killed */
 static pid_t
-start_lender(uint32_t seat, int *from, int *go)
+start_lender(uint32_t seat, bool exports, int *from, int *go)
 {
 	struct plx_qp_token token;
 	int fds[2], more[2] = {-1, -1};
+	enum plx_status status;
 	struct program p;
 	struct plx_wc wc;
 	pid_t pid;
@@ -410,6 +412,9 @@ start_lender(uint32_t seat, int *from, int *go)
 	}
 	post_messages(&p);
 	MUST(plx_qp_lend(p.side.qp, p.connector, seat, &token, NULL) == PLX_OK);
+	while (exports &&
+	       (status = plx_qp_export(p.side.qp, p.connector, seat, &token, NULL)) != PLX_OK)
+		MUST(status == PLX_BUSY);
 	MUST(write(fds[1], &token, sizeof(token)) == sizeof(token));
 	if (go == NULL) {
 		kill(getpid(), SIGKILL);
@@ -470,7 +475,7 @@ what_was_lent_is_taken_from_a_program_that_does_nothing(void **state)
 	(void)state;
 	open_heir(&heir);
 	open_peer();
-	pid = start_lender(heir.seat, &from, &go);
+	pid = start_lender(heir.seat, false, &from, &go);
 	accept_it();
 	post_receives();
 	token = read_token(from);
@@ -504,7 +509,7 @@ what_a_killed_program_has_lent_is_taken_when_all_is_sent(void **state)
 	(void)state;
 	open_heir(&heir);
 	open_peer();
-	pid = start_lender(heir.seat, &from, NULL);
+	pid = start_lender(heir.seat, false, &from, NULL);
 	accept_it();
 	token = read_token(from);
 	await_kill(pid);
@@ -515,6 +520,36 @@ what_a_killed_program_has_lent_is_taken_when_all_is_sent(void **state)
 	plx_qp_inherited(qp, &past);
 	assert_int_equal(past.requests, DEPTH);
 	assert_int_equal(past.receives, 1);
+	go_on(&heir, qp, connector);
+	close_heir(&heir);
+	close_peer();
+}
+
+/* Nobody has told its heir of that. */
+static void
+what_a_killed_program_had_given_away_is_taken_by_its_heir(void **state)
+{
+	struct plx_connector *connector;
+	struct plx_qp_token token;
+	struct plx_qp_past past;
+	struct plx_qp *qp;
+	struct heir heir;
+	pid_t pid;
+	int from;
+
+	(void)state;
+	open_heir(&heir);
+	open_peer();
+	pid = start_lender(heir.seat, true, &from, NULL);
+	accept_it();
+	post_receives();
+	receive_all();
+	token = read_token(from);
+	await_kill(pid);
+	test_until(import(&heir, &token, &qp, &connector) == PLX_OK, (void)0);
+	plx_qp_inherited(qp, &past);
+	assert_int_equal(past.requests, DEPTH);
+	assert_int_equal(past.receives, 0);
 	go_on(&heir, qp, connector);
 	close_heir(&heir);
 	close_peer();
@@ -534,7 +569,7 @@ what_was_lent_and_nobody_takes_ends(void **state)
 	(void)state;
 	open_heir(&heir);
 	open_peer();
-	pid = start_lender(heir.seat, &from, NULL);
+	pid = start_lender(heir.seat, false, &from, NULL);
 	accept_it();
 	post_receives();
 	token = read_token(from);
@@ -643,6 +678,7 @@ main(void)
 		cmocka_unit_test(what_nobody_takes_over_ends),
 		cmocka_unit_test(what_was_lent_is_taken_from_a_program_that_does_nothing),
 		cmocka_unit_test(what_a_killed_program_has_lent_is_taken_when_all_is_sent),
+		cmocka_unit_test(what_a_killed_program_had_given_away_is_taken_by_its_heir),
 		cmocka_unit_test(what_was_lent_and_nobody_takes_ends),
 		cmocka_unit_test(a_loan_is_refused_with_a_sentence_or_ends_with_its_queue_pair),
 		cmocka_unit_test(a_time_without_sense_is_refused_with_a_sentence),

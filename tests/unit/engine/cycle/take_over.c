@@ -259,12 +259,17 @@ a_former_owners_former_owner_is_remembered_too(void **state)
 	pair_start(&pair);
 	second = pair_qp_on(&pair, 1, &options, cq, cq, third);
 	pair_stop(&pair);
+	assert_int_equal(pair_recv(a, 2, 0, 64), PLX_OK);
+	assert_int_equal(pair_send(b, 3, 0, 64, 0), PLX_OK);
+	assert_int_equal(reap(a->recv_cq).wr_id, 2);
 	assert_int_equal(pair_read(a, b, 1, 0, READ_BYTES, 0), PLX_OK);
 	assert_int_equal(reap(a->send_cq).status, PLX_WC_SUCCESS);
 	assert_int_equal(take_over(), PLX_OK);
 	pair_start(&pair);
 	assert_int_equal(plx_qp_back_move(heir->back, second->back, NULL, &past), PLX_OK);
 	pair_stop(&pair);
+	/* Whoever gets it is told of all that had it. */
+	assert_int_equal(past.requests, 1);
 	assert_true(pair_inject(&pair, 1, wire.request, wire.bytes, 1));
 	pair_run(&pair, TURNS);
 	assert_int_equal(wire.responses, 6);

@@ -4,6 +4,7 @@
  * processes of a host, with the calls that the provider sees (S3, S11, S12).
  * Start with a_swap_makes_these_calls().
  */
+#include "clock.h"
 #include "fake.h"
 #include "sides.h"
 
@@ -185,6 +186,147 @@ large_transfers_survive_swaps(void **state)
 	}
 }
 
+/* ---- a process that ends in a swap ---- */
+
+static struct san_records records, when_given;
+
+/* Messages arrive until its host has the socket. */
+static int WSPAPI
+give_late(SOCKET s, DWORD process, LPWSAPROTOCOL_INFOW info, LPINT lpErrno)
+{
+	sides_write(1, 300);
+	sides_run(1);
+	world_settle();
+	sides_run(1);
+	when_given = records;
+	world_as(side[0].process);
+	return stage.call.lpWSPDuplicateSocket(s, process, info, lpErrno);
+}
+
+static SOCKET
+redeem(WSAPROTOCOL_INFOW info, DWORD process)
+{
+	int error;
+
+	world_as(process);
+	return stage.call.lpWSPSocket(info.iAddressFamily, info.iSocketType, info.iProtocol, &info,
+				      0, WSA_FLAG_OVERLAPPED, &error);
+}
+
+static void
+go_on_with(SOCKET s, const struct san_records *left, uint32_t requests, uint32_t receives)
+{
+	const struct plx_san_config config = side[0].companion.stream.config;
+
+	assert_int_equal(san_companion_inherit(&side[0].companion, &stage.call, s, &config, left,
+					       requests, receives, &side[0].rings,
+					       side[0].messages[side[0].which]),
+			 0);
+	sides_drain();
+	assert_true(side[1].written > 0);
+	assert_int_equal(side[0].read, side[1].written);
+	assert_int_equal(side[1].read, side[0].written);
+}
+
+/* Returns: the companion of A, which has given its socket to A2, after some messages */
+static struct san_companion
+give_with_records(WSPPROC_TABLE *call)
+{
+	sides_begin(true);
+	*call = stage.call;
+	call->lpWSPDuplicateSocket = give_late;
+	side[0].companion.call = call;
+	san_companion_record_in(&side[0].companion, &records);
+	sides_write(0, 10);
+	sides_write(1, 10);
+	sides_drain();
+	san_companion_record(&side[0].companion); /* the program has read */
+	san_companion_pass(&side[0].companion, A2);
+	test_until(side[0].companion.given, sides_run(0));
+	return side[0].companion;
+}
+
+/* It has written nothing down since, or all. */
+static void
+who_ends_once_it_has_given_leaves_every_byte(void **state)
+{
+	const struct san_records *const left[] = {&when_given, &records};
+
+	(void)state;
+	for (uint32_t i = 0; i < PLX_COUNT_OF(left); i++) {
+		WSPPROC_TABLE call;
+		struct san_companion before = give_with_records(&call);
+
+		assert_true(before.requested > 0);
+		assert_true(before.received > when_given.record[when_given.newest].receives);
+		side[0].process = A2;
+		go_on_with(redeem(before.info, A2), left[i], before.requested, before.received);
+		world_as(A);
+		san_companion_close(&before);
+		sides_end();
+	}
+}
+
+static uint32_t
+messages_in(const uint8_t *memory, const struct san_companion *companion)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < RECEIVES; i++)
+		n += plx_san_message_bytes(memory + (size_t)i * companion->message_bytes,
+					   companion->message_bytes) > 0;
+	return n;
+}
+
+/* Messages come before it has written anything down. */
+static void
+who_ends_once_it_has_taken_leaves_every_byte(void **state)
+{
+	struct san_companion before, taken;
+	WSAPROTOCOL_INFOW info;
+	WSPPROC_TABLE call;
+	uint32_t messages;
+	int error;
+
+	(void)state;
+	before = give_with_records(&call);
+	assert_int_equal(sides_take(), 0);
+	world_as(A);
+	san_companion_close(&before);
+	taken = side[0].companion;
+	sides_write(1, 300);
+	sides_run(1);
+	world_settle();
+	sides_run(1);
+	messages = messages_in(side[0].messages[side[0].which], &taken);
+	assert_true(messages > 0);
+	world_as(A2);
+	assert_int_equal(stage.call.lpWSPDuplicateSocket(taken.s, A, &info, &error), 0);
+	side[0].process = A;
+	go_on_with(redeem(info, A), &records, before.requested, before.received + messages);
+	assert_true(side[0].companion.requested > before.requested);
+	world_as(A2);
+	san_companion_close(&taken);
+	sides_end();
+}
+
+static void
+numbers_go_on_with_the_next_process(void **state)
+{
+	struct san_companion before;
+	WSPPROC_TABLE call;
+
+	(void)state;
+	before = give_with_records(&call);
+	assert_int_equal(sides_take(), 0);
+	san_companion_go_on_in(&side[0].companion, &records);
+	assert_int_equal(side[0].companion.requested, before.requested);
+	assert_int_equal(side[0].companion.received, before.received);
+	world_as(A);
+	san_companion_close(&before);
+	sides_end();
+}
+
 static void
 a_token_of_another_process_takes_nothing(void **state)
 {
@@ -232,6 +374,9 @@ main(void)
 		cmocka_unit_test(a_swap_makes_these_calls),
 		cmocka_unit_test(bytes_survive_swaps),
 		cmocka_unit_test(large_transfers_survive_swaps),
+		cmocka_unit_test(who_ends_once_it_has_given_leaves_every_byte),
+		cmocka_unit_test(who_ends_once_it_has_taken_leaves_every_byte),
+		cmocka_unit_test(numbers_go_on_with_the_next_process),
 		cmocka_unit_test(a_token_of_another_process_takes_nothing),
 		cmocka_unit_test(a_state_that_is_none_is_not_taken),
 	};
