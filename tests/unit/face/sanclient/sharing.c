@@ -85,9 +85,7 @@ take_turns_with_a_child(void *arg)
 	if (pid == 0) {
 		town_adopt(fd);
 		take_turns(fd, 1);
-		town_close(fd);
-		san_client_stop();
-		_exit(0);
+		town_leave(fd);
 	}
 	take_turns(fd, 0);
 	await_child(pid);
@@ -116,9 +114,7 @@ serve_with_a_child(void *arg)
 		town_adopt(fd);
 		town_receive(fd, PIECE, 0, 1);
 		town_send(fd, PIECE, 0, 2);
-		town_close(fd);
-		san_client_stop();
-		_exit(0);
+		town_leave(fd);
 	}
 	await_child(pid);
 	TOWN_MUST(san_client_adopt(fd) == SAN_IS_RDMA);
@@ -142,9 +138,7 @@ ask_with_a_child(void *arg)
 		town_adopt(fd);
 		town_send(fd, PIECE, 0, 1);
 		town_receive(fd, PIECE, 0, 2);
-		town_close(fd);
-		san_client_stop();
-		_exit(0);
+		town_leave(fd);
 	}
 	await_child(pid);
 	town_send(fd, PIECE, PIECE, 1);
@@ -196,9 +190,7 @@ read_and_write_apart(void *arg)
 			usleep(1000); /* the parent waits by now, or soon */
 			town_send(fd, 100, i * 100, 1);
 		}
-		town_close(fd);
-		san_client_stop();
-		_exit(0);
+		town_leave(fd);
 	}
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		TOWN_MUST(write(ready[1], "g", 1) == 1);
@@ -266,9 +258,7 @@ write_records(void *arg)
 			continue;
 		town_adopt(fd);
 		write_in_turn(fd, i, pipes);
-		town_close(fd);
-		san_client_stop();
-		_exit(0);
+		town_leave(fd);
 	}
 	for (uint32_t i = 0; i < WRITERS; i++)
 		await_child(pid[i]);
@@ -534,9 +524,7 @@ serve_and_hand_on(void *arg)
 		town_adopt(fd);
 		town_receive(fd, PIECE, PIECE, 1);
 		town_send(fd, PIECE, PIECE, 2);
-		town_close(fd);
-		san_client_stop();
-		_exit(0);
+		town_leave(fd);
 	}
 	fd = town_accept(listener);
 	town_receive(fd, PIECE, 0, 1);

@@ -315,6 +315,14 @@ town_close(int fd)
 	close(fd);
 }
 
+void
+town_leave(int fd)
+{
+	town_close(fd);
+	san_client_stop();
+	_exit(0);
+}
+
 /* ---- bytes ---- */
 
 void

@@ -68,6 +68,8 @@ int town_accept(int listener);
 /** In a child that has a descriptor of its parent. */
 void town_adopt(int fd);
 void town_close(int fd);
+/** A child closes it, and ends. */
+void town_leave(int fd) __attribute__((noreturn));
 
 /** Bytes that depend on their place and `seed`. */
 void town_fill(uint8_t *bytes, size_t n, uint64_t from, uint8_t seed);
