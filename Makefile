@@ -198,7 +198,7 @@ perf: prepare-perf build-release/build.ninja ## instructions per packet and ND2 
 BENCH_ARGS ?=
 
 .PHONY: bench
-bench: prepare-test build-release/build.ninja ## every promised figure beside its yardstick; 7 min
+bench: prepare-test build-release/build.ninja ## every promised figure beside its yardstick; 8 min
 	ninja -C build-release apps/ndperf/ndperf apps/polluxd/polluxd \
 		tests/bench/bench-nd2-regions tests/bench/bench-ndk-wakeup tests/bench/bench-seats tests/bench/bench-engines \
 		tests/bench/bench-sockets apps/broker/pollux-broker lib/face/sanpreload/shared/libpollux-sockets.so

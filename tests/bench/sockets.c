@@ -12,11 +12,11 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@
 enum {
 	PING_BYTES = 64,
 	BLOCK_BYTES = 64 << 10,
-	PORT = 20000, /* the rule's; the next one is the kernel's */
+	PORT = 20000, /* the rule's; the one below is the kernel's */
 	CORE = 1,
 	ROUNDS = 12,
 	TURNS = 100, /* an even number */

@@ -332,7 +332,7 @@ client_tell(const struct session *session, enum san_control_kind kind, uint32_t 
 	(void)san_control_send(client.control, &message, -1);
 }
 
-/* ---- questions ---- */
+/* ---- descriptors that ask ---- */
 
 static enum san_verdict
 verdict_of(int error, int is_tcp)

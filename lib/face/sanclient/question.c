@@ -11,8 +11,7 @@
 #include "client.h"
 
 enum {
-	SOON_MS =
-		1, /* longest wait of a connect() that does not: what no rule names needs no more */
+	SOON_MS = 1, /* longest wait of a connect() that does not: enough for what no rule names */
 };
 
 /* A descriptor that connects. */

@@ -383,17 +383,13 @@ int
 san_client_sleep(int fd, int fds[SAN_SLEEP_FDS])
 {
 	struct session *session = client_session(fd);
-	int n = 0, kick = session == NULL ? client_connecting(fd) : -1;
+	int n = 2;
 
-	if (kick >= 0) {
-		fds[n++] = client.control;
-		fds[n++] = kick;
-	}
+	fds[0] = client.control;
+	fds[1] = session != NULL ? session->kick : client_connecting(fd);
 	if (session == NULL)
-		return n;
+		return fds[1] >= 0 ? n : 0;
 	control_lock(session);
-	fds[n++] = client.control;
-	fds[n++] = session->kick;
 	if (session->controls && plx_sanqp_arm(session->companion.s, fds + n))
 		n += PLX_SANQP_FDS;
 	control_park(session);

@@ -162,7 +162,7 @@ shutdown(int fd, int how)
 {
 	int result;
 
-	if (!preload_has(fd) || san_client_is_connecting(fd))
+	if (!preload_has_connected(fd))
 		return REAL(shutdown)(fd, how);
 	preload_enter();
 	result = san_client_shutdown(fd, how);
@@ -526,7 +526,7 @@ ioctl(int fd, unsigned long request, ...)
 	va_start(arguments, request);
 	argument = va_arg(arguments, void *);
 	va_end(arguments);
-	if (request != FIONREAD || !preload_has(fd) || san_client_is_connecting(fd))
+	if (request != FIONREAD || !preload_has_connected(fd))
 		return REAL(ioctl)(fd, request, argument);
 	preload_enter();
 	(void)san_client_ready(fd, &ready);

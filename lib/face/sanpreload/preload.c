@@ -266,12 +266,6 @@ settle(int fd, bool waits)
 	return verdict == SAN_IS_PENDING || san_client_has(fd);
 }
 
-bool
-preload_await(int fd)
-{
-	return san_client_is_connecting(fd) ? settle(fd, true) : preload_has(fd);
-}
-
 int
 preload_outcome(int fd)
 {
@@ -296,16 +290,28 @@ preload_has(int fd)
 }
 
 bool
+preload_await(int fd)
+{
+	return preload_has(fd) && (!san_client_is_connecting(fd) || settle(fd, true));
+}
+
+bool
+preload_has_connected(int fd)
+{
+	return preload_has(fd) && !san_client_is_connecting(fd);
+}
+
+bool
 preload_has_name(int fd)
 {
-	return (preload_has(fd) && !san_client_is_connecting(fd)) ||
+	return preload_has_connected(fd) ||
 	       (!within && broker != NULL && san_client_is_relayed(fd));
 }
 
 void
 preload_relay(int fd)
 {
-	if (!preload_has(fd) || !preload_await(fd))
+	if (!preload_await(fd))
 		return;
 	within++;
 	san_client_relay(fd);

@@ -101,6 +101,8 @@ bool preload_is_active(void);
 bool preload_has(int fd);
 /* ... and wait while it connects. */
 bool preload_await(int fd);
+/* ... and does it connect no more? */
+bool preload_has_connected(int fd);
 /* What has become of a connect() that did not wait, told once: an error; -1: it is connected; 0:
  * nothing is to be told. */
 int preload_outcome(int fd);

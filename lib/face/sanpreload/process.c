@@ -63,7 +63,7 @@ duplicated(int fd, int copy)
 	if (copy < 0 || copy == fd)
 		return copy;
 	preload_forget(copy);
-	if (preload_has(fd) && preload_await(fd)) {
+	if (preload_await(fd)) {
 		preload_enter();
 		san_client_dup(fd, copy);
 		preload_leave();

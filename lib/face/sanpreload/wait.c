@@ -39,9 +39,10 @@ preload_ready(int fd, short events, struct san_client_ready *ready)
 {
 	short revents = 0;
 
-	*ready = (struct san_client_ready){.in = false};
-	if (san_client_is_connecting(fd))
+	if (san_client_is_connecting(fd)) {
+		*ready = (struct san_client_ready){.in = false};
 		return 0;
+	}
 	preload_enter();
 	/* One that has become relayed: the kernel says more. */
 	if (!san_client_ready(fd, ready))

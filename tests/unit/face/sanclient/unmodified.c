@@ -43,6 +43,16 @@ what_is_asked_for(void **state)
 #define ONCE(probe, command) \
 	"for i in $(seq 400); do " probe " >/dev/null 2>&1 && break; sleep 0.05; done; " command
 
+/* A server that sends back what it receives. */
+#define SENDS_BACK(address, port)                                 \
+	"exec python3 -c '"                                       \
+	"import socket\n"                                         \
+	"s = socket.create_server((\"" address "\", " port "))\n" \
+	"while True:\n"                                           \
+	"  c = s.accept()[0]\n"                                   \
+	"  while d := c.recv(65536): c.sendall(d)\n"              \
+	"  c.close()'"
+
 /* A child for each connection; what was sent comes back. */
 static void
 python_with_a_child_for_each(void **state)
@@ -77,13 +87,7 @@ a_listener_at_a_second_address(void **state)
 	assert_int_equal(system("ip address add 10.79.0.9/24 dev lo && "
 				"ip address add " B "/24 dev lo"),
 			 0);
-	runs("exec python3 -c '"
-	     "import socket\n"
-	     "s = socket.create_server((\"" B "\", 20317))\n"
-	     "while True:\n"
-	     "  c = s.accept()[0]\n"
-	     "  while d := c.recv(65536): c.sendall(d)\n"
-	     "  c.close()'",
+	runs(SENDS_BACK(B, "20317"),
 	     ONCE("python3 -c 'import socket; socket.create_connection((\"" B "\", 20317))'",
 		  "exec timeout 20 python3 -c '"
 		  "import socket\n"
@@ -96,8 +100,7 @@ a_listener_at_a_second_address(void **state)
 }
 
 /* What a connect() that does not wait returns, and what is ready meanwhile and afterwards; by
- * poll(), by epoll and by asyncio. Of a port at which nobody listens the kernel says what it has to
- * say. */
+ * poll(), by epoll and by asyncio. Where nobody answers the kernel says what it has to say. */
 static void
 connects_that_do_not_wait(void **state)
 {
@@ -172,13 +175,7 @@ static void
 children_of_other_ways_harm_nothing(void **state)
 {
 	(void)state;
-	runs("exec python3 -c '"
-	     "import socket\n"
-	     "s = socket.create_server((\"\", 20318))\n"
-	     "while True:\n"
-	     "  c = s.accept()[0]\n"
-	     "  while d := c.recv(65536): c.sendall(d)\n"
-	     "  c.close()'",
+	runs(SENDS_BACK("", "20318"),
 	     ONCE("python3 -c 'import socket; socket.create_connection((\"" B "\", 20318))'",
 		  "exec timeout 20 python3 -c '"
 		  "import ctypes, os, socket\n"
