@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "options.h"
+#include "plx_file_mode.h"
 #include "rules.h"
 
 enum {
@@ -16,8 +17,25 @@ enum {
 
 struct options {
 	const char *socket, *rules;
+	uint32_t mode;
 	bool check;
 };
+
+static bool
+parse_mode(void *options, const char *value, struct plx_why *why)
+{
+	uint32_t mode = plx_file_mode_read(value);
+
+	if (mode == 0) {
+		plx_why_set(why,
+			    "--mode %.20s is not the mode of a file in octal digits, 0%o to 0%o, "
+			    "such as 0660",
+			    value, PLX_FILE_MODE_LEAST, PLX_FILE_MODE_MOST);
+		return false;
+	}
+	((struct options *)options)->mode = mode;
+	return true;
+}
 
 #define AT(field) offsetof(struct options, field)
 #define ROW(n, a, k, field) \
@@ -26,6 +44,8 @@ struct options {
 static const struct option_row rows[] = {
 	{ROW("socket", "PATH", OPTION_TEXT, socket), .least = 1, .most = 107,
 	 .value = "/run/pollux/sockets.sock", .sentence = "where programs find it"},
+	{ROW("mode", "MODE", OPTION_OTHER, mode), .parse = parse_mode, .value = "0600",
+	 .sentence = "of that file: who may use the broker, as 0666: everybody"},
 	{ROW("rules", "FILE", OPTION_TEXT, rules), .least = 1, .most = 199,
 	 .value = "/etc/pollux/sockets.conf", .sentence = "what goes over RDMA"},
 	{ROW("check", NULL, OPTION_FLAG, check),
@@ -74,8 +94,11 @@ say(void *context, const char *line)
 static int
 run(const struct options *options, const struct rules *rules)
 {
-	const struct san_broker_options broker_options = {
-		.path = options->socket, .rule = rules->rule, .rules = rules->n, .log = say};
+	const struct san_broker_options broker_options = {.path = options->socket,
+							  .mode = options->mode,
+							  .rule = rules->rule,
+							  .rules = rules->n,
+							  .log = say};
 	const struct sigaction action = {.sa_handler = on_signal};
 	struct san_broker *broker;
 	struct plx_why why = {""};

@@ -8,11 +8,10 @@
 #include <string.h>
 
 #include "config.h"
+#include "plx_file_mode.h"
 
 enum {
 	MODE_DEFAULT = 0666, /* rights are judged when a program attaches, which then learns why */
-	MODE_LEAST = 0600,
-	MODE_MOST = 0777,
 };
 
 #define SOCKET_DEFAULT "/run/pollux/polluxd.sock"
@@ -39,17 +38,14 @@ static enum plx_status
 read_mode(const struct settings_place *at, struct settings_daemon *daemon)
 {
 	const char *value = config_setting_get_string(at->setting);
-	char *end = NULL;
-	unsigned long mode = 0;
+	uint32_t mode = value != NULL ? plx_file_mode_read(value) : 0;
 
-	if (value && *value >= '0' && *value <= '7')
-		mode = strtoul(value, &end, 8);
-	if (!end || *end || mode < MODE_LEAST || mode > MODE_MOST)
+	if (mode == 0)
 		return settings_wrong(at,
 				      "mode = \"%.20s\" is not the mode of a file in octal digits, "
 				      "0%o to 0%o, such as \"0660\"",
-				      value ? value : "?", MODE_LEAST, MODE_MOST);
-	daemon->mode = (uint32_t)mode;
+				      value ? value : "?", PLX_FILE_MODE_LEAST, PLX_FILE_MODE_MOST);
+	daemon->mode = mode;
 	return PLX_OK;
 }
 

@@ -16,7 +16,7 @@
 #include "plx_host.h"
 
 static bool
-offer_all(struct plx_host *host, host_adapter_fn adapter)
+offer_all(struct plx_host *host, uint32_t user, host_adapter_fn adapter)
 {
 	char name[PLX_ADAPTER_NAME_MAX + 1];
 	struct plx_adapter_options options;
@@ -28,6 +28,8 @@ offer_all(struct plx_host *host, host_adapter_fn adapter)
 		return false;
 	plx_host_rights_init(&rights, getuid(), (struct plx_host_namespace){own.st_dev, own.st_ino},
 			     "the test");
+	rights.user[0] = user;
+	rights.users = user != 0;
 	/* tests of an adapter's own limits reach those */
 	rights.quota[PLX_HOST_KEYS] = 1 << 20;
 	rights.quota[PLX_HOST_QUEUE_PAIRS] = 1 << 14;
@@ -57,7 +59,7 @@ count_objects(const struct plx_host *host)
 
 /* It asserts itself that its adapters have no objects in the end. */
 static void
-be_host(const char *path, host_adapter_fn adapter, int go, int ready)
+be_host(const struct host_process *process, host_adapter_fn adapter, int go, int ready)
 {
 	struct plx_why why = {""};
 	struct plx_host *host;
@@ -68,11 +70,12 @@ be_host(const char *path, host_adapter_fn adapter, int go, int ready)
 		_exit(0);
 	/* Tests run in parallel: one that empties the pool of hugepages must not fail another. */
 	if (plx_eal_start("--no-huge -m 1024", &why) != PLX_OK ||
-	    plx_host_start(path, 0600, &host, &why) != PLX_OK) {
+	    plx_host_start(process->path, process->user != 0 ? 0666 : 0600, &host, &why) !=
+		    PLX_OK) {
 		fprintf(stderr, "%s\n", why.text);
 		_exit(1);
 	}
-	offered = offer_all(host, adapter) && plx_host_serve(host) == PLX_OK;
+	offered = offer_all(host, process->user, adapter) && plx_host_serve(host) == PLX_OK;
 	if (offered && write(ready, "r", 1) == 1) {
 		while (read(go, &byte, 1) == 1) {
 			uint32_t objects = count_objects(host);
@@ -101,7 +104,7 @@ host_process_fork(struct host_process *host, host_adapter_fn adapter)
 		close(go[1]);
 		close(ready[0]);
 		if (getppid() == parent)
-			be_host(host->path, adapter, go[0], ready[1]);
+			be_host(host, adapter, go[0], ready[1]);
 		_exit(1);
 	}
 	close(go[0]);

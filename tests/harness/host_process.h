@@ -15,6 +15,7 @@ struct host_process {
 	int go;    /* a byte: begin, then: count; closed: end */
 	int ready; /* a byte: it has begun; closed: it could not; then its counts */
 	char path[64];
+	uint32_t user; /* who else may attach; 0: only ours */
 };
 
 /* Options of adapter `i`, and its name. Called in the host. Returns: false: there is none */

@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -190,7 +191,7 @@ san_broker_run(struct san_broker *broker, int timeout_ms)
 /* ---- from its beginning to its end ---- */
 
 static int
-listen_for_programs(const char *path)
+listen_for_programs(const char *path, uint32_t mode)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -203,7 +204,7 @@ listen_for_programs(const char *path)
 	}
 	unlink(path);
 	if (fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
-	    listen(fd, BACKLOG) == 0)
+	    chmod(path, (mode_t)mode) == 0 && listen(fd, BACKLOG) == 0)
 		return fd;
 	if (fd >= 0)
 		close(fd);
@@ -260,7 +261,7 @@ open_parts(struct san_broker *broker, struct plx_why *why)
 		plx_why_set(why, "the broker has no descriptors: %s", strerror(errno));
 		return PLX_FULL;
 	}
-	programs = listen_for_programs(broker->path);
+	programs = listen_for_programs(broker->path, broker->options.mode);
 	if (!broker_watch(broker, &broker->programs_at, programs, program_arrives, broker)) {
 		plx_why_set(why, "programs cannot come to %s: %s", broker->path, strerror(errno));
 		return errno == EADDRINUSE ? PLX_BUSY : PLX_INVALID;
@@ -286,6 +287,8 @@ static void
 init(struct san_broker *broker, const struct san_broker_options *options)
 {
 	broker->options = *options;
+	if (broker->options.mode == 0)
+		broker->options.mode = 0600;
 	if (broker->options.suspend_ms == 0)
 		broker->options.suspend_ms = 30000;
 	if (broker->options.linger_ms == 0)

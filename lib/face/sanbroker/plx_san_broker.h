@@ -29,6 +29,7 @@ struct san_rule {
 
 struct san_broker_options {
 	const char *path; /* of the socket for programs */
+	uint32_t mode;    /* of that file; 0: 0600 */
 	const struct san_rule *rule;
 	uint32_t rules;
 	uint32_t suspend_ms; /* how long a suspension may last; 0: 30 s */

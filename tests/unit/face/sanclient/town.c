@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -46,7 +47,7 @@ be_broker(const struct broker *one, int ready, int end)
 {
 	static const struct san_rule rule = {.first = PORTS_FROM, .last = 65535, .rdma = true};
 	const struct san_broker_options options = {
-		.path = one->path, .rule = &rule, .rules = 1, .log = say};
+		.path = one->path, .mode = 0666, .rule = &rule, .rules = 1, .log = say};
 	struct san_broker_counts counts;
 	struct san_broker *self;
 	struct plx_why why;
@@ -147,9 +148,13 @@ offer(unsigned i, char name[PLX_ADAPTER_NAME_MAX + 1], struct plx_adapter_option
 int
 town_run_tests(const struct CMUnitTest *tests, size_t n)
 {
+	const struct passwd *postgres = getpwnam("postgres"); /* its server does not run as root */
+
 	/* What is left to the kernel goes nowhere else. */
 	if (!namespace_network("ip link set lo up"))
 		return 1;
+	if (postgres != NULL)
+		host.user = postgres->pw_uid;
 	host_process_fork(&host, offer);
 	return _cmocka_run_group_tests("sockets over RDMA", tests, n, set_up, tear_down);
 }

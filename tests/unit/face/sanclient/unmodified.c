@@ -323,9 +323,10 @@ iperf3_measures(void **state)
 {
 	(void)state;
 	runs("exec iperf3 -s -p 20303 > /dev/null 2>&1",
+	     /* Its server closes who comes before it has done with the last one, as over TCP. */
 	     ONCE("iperf3 -c " B " -p 20303 -n 1K",
-		  "iperf3 -c " B " -p 20303 -t 1 > /dev/null && "
-		  "iperf3 -c " B " -p 20303 -t 1 -R -P 4 > /dev/null"));
+		  "m() { for i in 1 2 3 4 5; do iperf3 -c " B " -p 20303 -t 1 $* > $d/said 2>&1 "
+		  "&& return; sleep 0.2; done; cat $d/said; exit 1; }; m && m -R -P 4"));
 }
 
 static void
@@ -390,10 +391,11 @@ ssh_runs_a_command_and_copies(void **state)
 	     "-o LogLevel=ERROR -o ConnectTimeout=20\"; " ONCE(
 		     "ssh -p 20313 $o root@" B " true",
 		     "[ \"$(timeout 60 ssh -p 20313 $o root@" B " echo hello)\" = hello ] && "
-		     "head -c 20000000 /dev/urandom > $d/one && "
-		     "timeout 60 scp -q -P 20313 $o $d/one root@" B ":$d/two && "
-		     "timeout 60 scp -q -P 20313 $o root@" B ":$d/two $d/three && "
-		     "cmp $d/one $d/three || { cat $d/log; exit 1; }"));
+		     "head -c 1G /dev/urandom > $d/one && head -c 20M $d/one > $d/few && "
+		     "timeout 100 scp -q -P 20313 $o $d/one root@" B ":$d/two && "
+		     "cmp $d/one $d/two && "
+		     "timeout 60 scp -q -P 20313 $o root@" B ":$d/few $d/back && "
+		     "cmp $d/few $d/back || { cat $d/log; exit 1; }"));
 }
 
 static void
@@ -410,6 +412,26 @@ nginx_serves_with_workers(void **state)
 		  "\"$(seq 3000000 | sha256sum)\" ] || exit 1; "
 		  "ab -q -k -n 2000 -c 10 http://" B ":20305/few > $d/ab 2>&1; "
 		  "grep -q 'Failed requests: *0$' $d/ab || { cat $d/ab; exit 1; }"));
+}
+
+/* A process for each connection, which the server forks off, of another user than the broker's. */
+static void
+postgresql_keeps_its_accounts(void **state)
+{
+	(void)state;
+	runs("p=$(echo /usr/lib/postgresql/*/bin); mkdir $d/db; chown postgres $d/db; "
+	     "u='setpriv --reuid postgres --regid postgres --clear-groups'; "
+	     "$u env -u LD_PRELOAD $p/initdb -D $d/db -A trust -N > $d/initdb 2>&1; "
+	     "echo 'host all all 10.79.0.0/24 trust' >> $d/db/pg_hba.conf; "
+	     "exec $u $p/postgres -D $d/db -p 20320 -k '' -c listen_addresses=0.0.0.0 "
+	     "-c fsync=off -c shared_buffers=16MB > $d/log 2>&1",
+	     "to='-h " B " -p 20320 -U postgres'; " ONCE(
+		     "psql $to -c 'select 1' postgres",
+		     "pgbench -i -q $to postgres > $d/said 2>&1 && "
+		     "timeout 60 pgbench $to -c 4 -j 2 -t 100 postgres >> $d/said 2>&1 && "
+		     "[ \"$(psql $to -A -t -c 'select count(*) = 400 and sum(delta) = "
+		     "(select sum(abalance) from pgbench_accounts) from pgbench_history' "
+		     "postgres)\" = t ] || { cat $d/initdb $d/log $d/said; exit 1; }"));
 }
 
 /* A reload passes the listener to a new worker, and a transfer of the old one goes on. */
@@ -473,6 +495,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(sockperf_checks_its_data),
 		cmocka_unit_test(ssh_runs_a_command_and_copies),
 		cmocka_unit_test(nginx_serves_with_workers),
+		cmocka_unit_test(postgresql_keeps_its_accounts),
 		cmocka_unit_test(haproxy_reloads),
 	};
 
