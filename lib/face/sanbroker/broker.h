@@ -209,8 +209,8 @@ bool session_take_rest(struct session *session, const struct plx_san_stream *str
 void session_forget_leavers(struct session *session);
 /* How WSPDuplicateSocket() names a process. 0: it has said nothing of that */
 uint32_t session_name_of(struct session *session, uint64_t process);
-/* Say what the arbiter says. */
-void session_tell(struct session *session);
+/* Say what the arbiter says, and run: whatever may have changed who is to have control. */
+void session_go_on(struct session *session);
 /* A program would wait, or goes: the broker is to have control. */
 void session_call_in(struct session *session, const struct program *program);
 /* The last descriptor has been closed; or something was written past the switch. */

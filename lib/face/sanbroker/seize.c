@@ -142,6 +142,5 @@ session_go_on_seizing(struct session *session, uint64_t now)
 			session_end(session, ETIMEDOUT);
 		return;
 	}
-	session_tell(session);
-	session_run(session);
+	session_go_on(session);
 }

@@ -383,8 +383,7 @@ want_relay(struct session *session)
 	session->relay = RELAY_WANTED;
 	broker_watch_for(session->broker, &session->anchor, 0);
 	(void)plx_san_ask(&session->arbiter, BROKER_PROCESS);
-	session_tell(session);
-	session_run(session);
+	session_go_on(session);
 }
 
 void
@@ -442,111 +441,7 @@ session_released(struct watch *watch)
 		return;
 	}
 	(void)plx_san_ask(&session->arbiter, BROKER_PROCESS);
-	session_tell(session);
-	session_run(session);
-}
-
-/* ---- running ---- */
-
-static void
-publish(struct session *session)
-{
-	uint32_t ready = san_segment_publish(&session->segment, &session->companion.stream);
-
-	if ((ready & ~session->ready) != 0 && atomic_load(&session->segment.shared->parked) > 0)
-		tell_all(session, SAN_CONTROL_READY, 0);
-	session->ready = ready;
-}
-
-static bool
-is_over(const struct session *session)
-{
-	return session->companion.stream.end != PLX_SAN_END_NOT;
-}
-
-/* A peer that has closed after both FINs is no error. */
-static int
-error_of(const struct session *session)
-{
-	const struct plx_san_stream *stream = &session->companion.stream;
-
-	if (stream->in.fin && stream->out.fin)
-		return 0;
-	return stream->end == PLX_SAN_END_TIMEOUT ? ETIMEDOUT : ECONNRESET;
-}
-
-/* The other end has closed, after both have shut: what has arrived is to be read. */
-static bool
-has_rest(const struct session *session)
-{
-	return san_companion_has_ended_well(&session->companion) && !session->released &&
-	       plx_san_readable(&session->companion.stream) > 0;
-}
-
-static void
-keep_rest(struct session *session)
-{
-	let_go(session);
-	session->controls = session->rest = true;
-}
-
-static void
-advance(struct session *session)
-{
-	if (session->state == SESSION_HELLO && plx_san_is_open(&session->companion.stream)) {
-		session->state = SESSION_UP;
-		session->deadline = PLX_NEVER;
-		/* One that was accepted has its anchor, and programs may ask for it already. */
-		if (session->segment.config.connects && !connect_finish(session))
-			session_end(session, ECONNRESET);
-		session_tell(session);
-	}
-	if (session->released && session->controls &&
-	    (session->state == SESSION_UP || session->state == SESSION_CLOSING))
-		close_on(session);
-}
-
-/* Returns: true: it is the broker's again, since the one that it was for has ended */
-static bool
-pass_on(struct session *session)
-{
-	if (!session->controls || !session->companion.given)
-		return false;
-	gave(session);
-	session_tell(session);
-	return session->controls;
-}
-
-static void
-run(struct session *session)
-{
-	if (!session->controls || session->state == SESSION_OVER)
-		return;
-	san_companion_run(&session->companion, broker_now());
-	if (!session->companion.given && arm(session))
-		san_companion_run(&session->companion, broker_now());
-	if (is_over(session) && !has_rest(session)) {
-		session_end(session, error_of(session));
-		return;
-	}
-	if (is_over(session) && !session->rest)
-		keep_rest(session);
-	publish(session);
-	advance(session);
-	begin_relay(session);
-	if (session->relay == RELAY_ON && session->controls)
-		relay_run(session);
-	/* What it has begun to send goes out now. */
-	if (session->controls && !session->companion.given)
-		san_companion_run(&session->companion, broker_now());
-}
-
-void
-session_run(struct session *session)
-{
-	do
-		run(session);
-	while (pass_on(session));
+	session_go_on(session);
 }
 
 /* ---- control passes on ---- */
@@ -611,14 +506,13 @@ tell_program(struct session *session, uint64_t process, enum plx_san_tell what)
 		(void)session_seize(session, false);
 }
 
-void
-session_tell(struct session *session)
+static void
+tell(struct session *session)
 {
 	enum plx_san_tell what;
 	uint64_t process;
 
-	/* Whom it was given to has ended before it was told: with nobody the peer could not send.
-	 */
+	/* Whom it was given to has ended: with nobody the peer could not send. */
 	if (plx_san_is_abandoned(&session->arbiter))
 		(void)plx_san_ask(&session->arbiter, BROKER_PROCESS);
 	atomic_store(&session->segment.shared->waiting, session->arbiter.count);
@@ -636,6 +530,118 @@ session_tell(struct session *session)
 			tell_program(session, process, what);
 	}
 	atomic_store(&session->segment.shared->waiting, session->arbiter.count);
+}
+
+/* ---- running ---- */
+
+static void
+publish(struct session *session)
+{
+	uint32_t ready = san_segment_publish(&session->segment, &session->companion.stream);
+
+	if ((ready & ~session->ready) != 0 && atomic_load(&session->segment.shared->parked) > 0)
+		tell_all(session, SAN_CONTROL_READY, 0);
+	session->ready = ready;
+}
+
+static bool
+is_over(const struct session *session)
+{
+	return session->companion.stream.end != PLX_SAN_END_NOT;
+}
+
+/* A peer that has closed after both FINs is no error. */
+static int
+error_of(const struct session *session)
+{
+	const struct plx_san_stream *stream = &session->companion.stream;
+
+	if (stream->in.fin && stream->out.fin)
+		return 0;
+	return stream->end == PLX_SAN_END_TIMEOUT ? ETIMEDOUT : ECONNRESET;
+}
+
+/* The other end has closed, after both have shut: what has arrived is to be read. */
+static bool
+has_rest(const struct session *session)
+{
+	return san_companion_has_ended_well(&session->companion) && !session->released &&
+	       plx_san_readable(&session->companion.stream) > 0;
+}
+
+static void
+keep_rest(struct session *session)
+{
+	let_go(session);
+	session->controls = session->rest = true;
+}
+
+static void
+advance(struct session *session)
+{
+	if (session->state == SESSION_HELLO && plx_san_is_open(&session->companion.stream)) {
+		session->state = SESSION_UP;
+		session->deadline = PLX_NEVER;
+		/* One that was accepted has its anchor, and programs may ask for it already. */
+		if (session->segment.config.connects && !connect_finish(session))
+			session_end(session, ECONNRESET);
+		tell(session);
+	}
+	if (session->released && session->controls &&
+	    (session->state == SESSION_UP || session->state == SESSION_CLOSING))
+		close_on(session);
+}
+
+/* Returns: true: it is the broker's again, since the one that it was for has ended */
+static bool
+pass_on(struct session *session)
+{
+	if (!session->controls || !session->companion.given)
+		return false;
+	gave(session);
+	tell(session);
+	return session->controls;
+}
+
+static void
+run(struct session *session)
+{
+	if (!session->controls || session->state == SESSION_OVER)
+		return;
+	san_companion_run(&session->companion, broker_now());
+	if (!session->companion.given && arm(session))
+		san_companion_run(&session->companion, broker_now());
+	if (is_over(session) && !has_rest(session)) {
+		session_end(session, error_of(session));
+		return;
+	}
+	if (is_over(session) && !session->rest)
+		keep_rest(session);
+	publish(session);
+	advance(session);
+	begin_relay(session);
+	if (session->relay == RELAY_ON && session->controls)
+		relay_run(session);
+	/* What it has begun to send goes out now. */
+	if (session->controls && !session->companion.given)
+		san_companion_run(&session->companion, broker_now());
+}
+
+void
+session_run(struct session *session)
+{
+	do
+		run(session);
+	while (pass_on(session));
+}
+
+/* ---- what programs say ---- */
+
+void
+session_go_on(struct session *session)
+{
+	tell(session);
+	session_run(session);
 }
 
 void
@@ -659,8 +665,7 @@ session_ask(struct session *session, struct program *program, uint32_t name)
 		program_tell(program, session, SAN_CONTROL_OVER, 0, 0, ENOBUFS);
 		return;
 	}
-	session_tell(session);
-	session_run(session);
+	session_go_on(session);
 }
 
 void
@@ -668,8 +673,7 @@ session_done(struct session *session, const struct program *program)
 {
 	if (!plx_san_done(&session->arbiter, program->process))
 		return;
-	session_tell(session);
-	session_run(session);
+	session_go_on(session);
 }
 
 void
@@ -682,8 +686,7 @@ session_gave(struct session *session, const struct program *program, uint32_t to
 	session->rest |= rest;
 	if (token == 0 && !rest)
 		session_end(session, ECONNRESET);
-	session_tell(session);
-	session_run(session);
+	session_go_on(session);
 }
 
 void
@@ -693,8 +696,7 @@ session_took(struct session *session, const struct program *program, int error)
 		return;
 	if (error != 0)
 		session_end(session, ECONNRESET);
-	session_tell(session);
-	session_run(session);
+	session_go_on(session);
 }
 
 static bool
@@ -710,8 +712,7 @@ session_call_in(struct session *session, const struct program *program)
 	    session_holder(session, program) == NULL)
 		return;
 	(void)plx_san_ask(&session->arbiter, BROKER_PROCESS);
-	session_tell(session);
-	session_run(session);
+	session_go_on(session);
 }
 
 void
@@ -729,8 +730,7 @@ session_leave(struct session *session, struct program *program, bool aborts)
 	}
 	plx_san_left(&session->arbiter, program->process, true);
 	drop_holder(holder);
-	session_tell(session);
-	session_run(session);
+	session_go_on(session);
 }
 
 /* It may have been among those that wait: the others look again, and count themselves. */
@@ -762,6 +762,5 @@ session_lost(struct session *session, struct program *program)
 	if (holder != NULL)
 		drop_holder(holder);
 	count_anew(session);
-	session_tell(session);
-	session_run(session);
+	session_go_on(session);
 }

@@ -82,8 +82,7 @@ bool plx_san_seize(struct plx_san_arbiter *arbiter);
 /** ... it is `process` that has it. */
 bool plx_san_seized(struct plx_san_arbiter *arbiter, uint64_t process);
 
-/** Does nobody have control, or wait for it? Then the host may take it: with
- * plx_san_arbiter_begin(). */
+/** Does nobody have control, or wait for it? Then the host may take it: it asks, as others do. */
 bool plx_san_is_abandoned(const struct plx_san_arbiter *arbiter);
 
 /**
