@@ -10,7 +10,6 @@
 
 #include "test.h"
 
-#include "plx_file_mode.h"
 #include "rules.h"
 
 static struct rules rules;
@@ -101,22 +100,6 @@ a_file_that_is_not_there_is_named(void **state)
 	assert_non_null(strstr(why.text, "/nonexistent/sockets.conf cannot be read: No such"));
 }
 
-/* --mode */
-static void
-a_mode_is_octal_and_the_owners_at_least(void **state)
-{
-	static const char *const none[] = {"",      "0888",  "0577",          "1777",  "0x1ff",
-					   "-0600", " 0600", "0600 ",         "0600x", "rw",
-					   "01000", "0599",  "0000000000600f"};
-
-	(void)state;
-	assert_int_equal(plx_file_mode_read("0600"), 0600);
-	assert_int_equal(plx_file_mode_read("666"), 0666);
-	assert_int_equal(plx_file_mode_read("00777"), 0777);
-	for (size_t i = 0; i < PLX_COUNT_OF(none); i++)
-		assert_int_equal(plx_file_mode_read(none[i]), 0);
-}
-
 int
 main(void)
 {
@@ -124,7 +107,6 @@ main(void)
 		cmocka_unit_test(rules_are_read_in_their_order),
 		cmocka_unit_test(mistakes_have_sentences),
 		cmocka_unit_test(a_file_that_is_not_there_is_named),
-		cmocka_unit_test(a_mode_is_octal_and_the_owners_at_least),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -495,12 +495,26 @@ what_was_lent_is_taken_from_a_program_that_does_nothing(void **state)
 	close_peer();
 }
 
+/* All that the lender posted is done, once it can be taken. */
+static void
+take_and_go_on(struct heir *heir, const struct plx_qp_token *token, uint32_t receives)
+{
+	struct plx_connector *connector;
+	struct plx_qp_past past;
+	struct plx_qp *qp;
+
+	test_until(import(heir, token, &qp, &connector) == PLX_OK, (void)0);
+	plx_qp_inherited(qp, &past);
+	assert_int_equal(past.requests, DEPTH);
+	assert_int_equal(past.receives, receives);
+	go_on(heir, qp, connector);
+}
+
 static void
 what_a_killed_program_has_lent_is_taken_when_all_is_sent(void **state)
 {
 	struct plx_connector *connector;
 	struct plx_qp_token token;
-	struct plx_qp_past past;
 	struct plx_qp *qp;
 	struct heir heir;
 	pid_t pid;
@@ -516,11 +530,7 @@ what_a_killed_program_has_lent_is_taken_when_all_is_sent(void **state)
 	assert_int_equal(import(&heir, &token, &qp, &connector), PLX_BUSY);
 	post_receives();
 	send_one(&peer.side, 100);
-	test_until(import(&heir, &token, &qp, &connector) == PLX_OK, (void)0);
-	plx_qp_inherited(qp, &past);
-	assert_int_equal(past.requests, DEPTH);
-	assert_int_equal(past.receives, 1);
-	go_on(&heir, qp, connector);
+	take_and_go_on(&heir, &token, 1);
 	close_heir(&heir);
 	close_peer();
 }
@@ -529,10 +539,7 @@ what_a_killed_program_has_lent_is_taken_when_all_is_sent(void **state)
 static void
 what_a_killed_program_had_given_away_is_taken_by_its_heir(void **state)
 {
-	struct plx_connector *connector;
 	struct plx_qp_token token;
-	struct plx_qp_past past;
-	struct plx_qp *qp;
 	struct heir heir;
 	pid_t pid;
 	int from;
@@ -546,11 +553,7 @@ what_a_killed_program_had_given_away_is_taken_by_its_heir(void **state)
 	receive_all();
 	token = read_token(from);
 	await_kill(pid);
-	test_until(import(&heir, &token, &qp, &connector) == PLX_OK, (void)0);
-	plx_qp_inherited(qp, &past);
-	assert_int_equal(past.requests, DEPTH);
-	assert_int_equal(past.receives, 0);
-	go_on(&heir, qp, connector);
+	take_and_go_on(&heir, &token, 0);
 	close_heir(&heir);
 	close_peer();
 }

@@ -51,11 +51,14 @@ end(void)
 	munmap(all, AT_ONCE * sizeof(*all));
 }
 
-/* A program is of one of the pairs of a test. */
-static void
+/* A program is of one of the pairs of a test. Returns: their port */
+static uint16_t
 be_of(const void *pair)
 {
-	all += *(const unsigned *)pair;
+	unsigned number = *(const unsigned *)pair;
+
+	all += number;
+	return (uint16_t)(PORT + 2 + number);
 }
 
 /* ---- it does nothing ---- */
@@ -220,14 +223,11 @@ find_kill(const uint8_t *bytes, size_t n, uint64_t at)
 static void
 answer_all(void *arg)
 {
-	int listener, fd;
+	int listener = town_listen(be_of(arg), 8), fd = town_accept(listener);
 	uint8_t bytes[PIECE], expected[PIECE];
 	uint64_t at = 0;
 	ssize_t n;
 
-	be_of(arg);
-	listener = town_listen(PORT + 2 + *(const unsigned *)arg, 8);
-	fd = town_accept(listener);
 	while ((n = san_client_recv(fd, bytes, sizeof(bytes), 0)) > 0) {
 		uint64_t killed_at;
 		size_t before;
@@ -312,12 +312,10 @@ inherit(int fd)
 static void
 survive(void *arg)
 {
-	int fd, ways[2], status;
+	int fd = town_connect(TOWN_B, be_of(arg)), ways[2], status;
 	pid_t child;
 	char byte;
 
-	be_of(arg);
-	fd = town_connect(TOWN_B, PORT + 2 + *(const unsigned *)arg);
 	TOWN_MUST(pipe(ways) == 0);
 	child = fork();
 	TOWN_MUST(child >= 0);

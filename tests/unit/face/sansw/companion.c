@@ -189,15 +189,23 @@ large_transfers_survive_swaps(void **state)
 /* ---- a process that ends in a swap ---- */
 
 static struct san_records records, when_given;
+static WSPPROC_TABLE late; /* stage.call, but for give_late() */
 
-/* Messages arrive until its host has the socket. */
-static int WSPAPI
-give_late(SOCKET s, DWORD process, LPWSAPROTOCOL_INFOW info, LPINT lpErrno)
+/* The other end's messages are there, and nobody has looked. */
+static void
+deliver(void)
 {
 	sides_write(1, 300);
 	sides_run(1);
 	world_settle();
 	sides_run(1);
+}
+
+/* Messages arrive until its host has the socket. */
+static int WSPAPI
+give_late(SOCKET s, DWORD process, LPWSAPROTOCOL_INFOW info, LPINT lpErrno)
+{
+	deliver();
 	when_given = records;
 	world_as(side[0].process);
 	return stage.call.lpWSPDuplicateSocket(s, process, info, lpErrno);
@@ -230,12 +238,12 @@ go_on_with(SOCKET s, const struct san_records *left, uint32_t requests, uint32_t
 
 /* Returns: the companion of A, which has given its socket to A2, after some messages */
 static struct san_companion
-give_with_records(WSPPROC_TABLE *call)
+give_with_records(void)
 {
 	sides_begin(true);
-	*call = stage.call;
-	call->lpWSPDuplicateSocket = give_late;
-	side[0].companion.call = call;
+	late = stage.call;
+	late.lpWSPDuplicateSocket = give_late;
+	side[0].companion.call = &late;
 	san_companion_record_in(&side[0].companion, &records);
 	sides_write(0, 10);
 	sides_write(1, 10);
@@ -254,8 +262,7 @@ who_ends_once_it_has_given_leaves_every_byte(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < PLX_COUNT_OF(left); i++) {
-		WSPPROC_TABLE call;
-		struct san_companion before = give_with_records(&call);
+		struct san_companion before = give_with_records();
 
 		assert_true(before.requested > 0);
 		assert_true(before.received > when_given.record[when_given.newest].receives);
@@ -284,20 +291,16 @@ who_ends_once_it_has_taken_leaves_every_byte(void **state)
 {
 	struct san_companion before, taken;
 	WSAPROTOCOL_INFOW info;
-	WSPPROC_TABLE call;
 	uint32_t messages;
 	int error;
 
 	(void)state;
-	before = give_with_records(&call);
+	before = give_with_records();
 	assert_int_equal(sides_take(), 0);
 	world_as(A);
 	san_companion_close(&before);
 	taken = side[0].companion;
-	sides_write(1, 300);
-	sides_run(1);
-	world_settle();
-	sides_run(1);
+	deliver();
 	messages = messages_in(side[0].messages[side[0].which], &taken);
 	assert_true(messages > 0);
 	world_as(A2);
@@ -314,10 +317,9 @@ static void
 numbers_go_on_with_the_next_process(void **state)
 {
 	struct san_companion before;
-	WSPPROC_TABLE call;
 
 	(void)state;
-	before = give_with_records(&call);
+	before = give_with_records();
 	assert_int_equal(sides_take(), 0);
 	san_companion_go_on_in(&side[0].companion, &records);
 	assert_int_equal(side[0].companion.requested, before.requested);
