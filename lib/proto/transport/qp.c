@@ -570,7 +570,7 @@ plx_rc_transmit(struct plx_rc *qp, uint64_t now, uint32_t budget, struct plx_act
 	bool more = budget == 0 && qp->more;
 	uint32_t emitted = 0;
 
-	qp->more = false;
+	qp->more = qp->loads = false;
 	complete_deliver(qp, out);
 	while (emitted < budget) {
 		if (!room_for_packet(out)) {

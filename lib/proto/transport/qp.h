@@ -208,6 +208,7 @@ struct plx_rc {
 	uint8_t state;   /* enum plx_qp_state */
 	bool more;       /* plx_rc_transmit() may have work */
 	bool turn;       /* alternates between responses and requests */
+	bool loads;      /* a load has been asked for in this call: nothing is sent behind it */
 	bool flush_told; /* FLUSHED was raised in this ERROR state */
 	uint8_t mtu_shift;
 	uint8_t slow_path; /* enum slow_path: reasons not to use the fast path for requests */

@@ -274,6 +274,8 @@ emit_read_response(struct plx_rc *qp, struct resource *res, struct plx_actions *
 		shadow_load_answer(qp, res, offset, out);
 		return LOADS;
 	}
+	if (plx_unlikely(qp->loads))
+		return LOADS;
 	ranges = ranges_count(ranges);
 	emit = emit_add(qp, out, read_opcode(res), psn);
 	emit->flags = PLX_EMIT_RESPONSE;

@@ -474,7 +474,7 @@ requester_transmit_one(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 		return false;
 	if (plx_unlikely(qp->slow_path & SLOW_PATH_PROBE) && send_probe(qp, now, out))
 		return true;
-	if (!find_entry(qp, out))
+	if (plx_unlikely(qp->loads) || !find_entry(qp, out))
 		return false;
 	wqe = sq_wqe(qp, req->cursor);
 	offset = req->cursor_packet << qp->mtu_shift;

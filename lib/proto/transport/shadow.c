@@ -54,11 +54,12 @@ load_range(const struct plx_rc *qp, struct plx_key key, uint64_t va, uint32_t by
 	return done;
 }
 
-/* Is there room for the loads of a packet? The caller's list is emptied before the next call. */
+/* Is there room for the loads of a packet? The caller's list is emptied before the next call. What
+ * is asked for here counts as loaded from then on. */
 static bool
 has_room(struct plx_rc *qp, const struct plx_actions *out)
 {
-	qp->more = true;
+	qp->more = qp->loads = true;
 	return actions_room(out) >= PLX_PIECES_MAX;
 }
 

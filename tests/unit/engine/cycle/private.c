@@ -21,6 +21,7 @@
 enum {
 	DEPTH = 16,
 	TURNS = 200,
+	FEW = 20,
 	LONG = 150000, /* [bytes] loaded in three pieces */
 	MESSAGES = 400,
 };
@@ -215,6 +216,41 @@ requests_behind_it_are_loaded_with_it(void **state)
 	for (uint64_t i = 0; i < 6; i++)
 		expect(a->send_cq, i, PLX_WC_SUCCESS);
 	for (uint32_t i = 0; i < 6; i++)
+		assert_memory_equal(a->memory + i * 8192, b->memory + i * 8192, 100);
+	close_all();
+}
+
+/* A probe goes back to a request whose bytes are loaded again, with those behind it. */
+static void
+nothing_leaves_with_a_probe_that_loads(void **state)
+{
+	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
+	struct pair_options options = pair_defaults(DEPTH);
+	uint64_t before;
+
+	(void)state;
+	options.attr.ack_timeout_ns = PLX_SEC;
+	open_with(&options, true, false);
+	fill(a->memory, 3 * 8192, 6);
+	assert_int_equal(pair_write(a, b, 9, 0, 100, 0), PLX_OK);
+	expect(a->send_cq, 9, PLX_WC_SUCCESS); /* the round trip is measured */
+	b->port.lose = UINT32_MAX;
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(pair_write(a, b, i, i * 8192, 100, 0), PLX_OK);
+		pair_run(&pair, FEW);
+		assert_true(move(0, false));
+		pair_run(&pair, FEW);
+	}
+	/* a probe is due when this is posted */
+	before = frames_of(0);
+	pair.now += 2 * PLX_PROBE_WAIT_MIN_NS;
+	assert_int_equal(pair_write(a, b, 2, 2 * 8192, 100, 0), PLX_OK);
+	pair_run(&pair, TURNS);
+	assert_int_equal(frames_of(0), before);
+	b->port.lose = 0;
+	for (uint64_t i = 0; i < 3; i++)
+		expect(a->send_cq, i, PLX_WC_SUCCESS);
+	for (uint32_t i = 0; i < 3; i++)
 		assert_memory_equal(a->memory + i * 8192, b->memory + i * 8192, 100);
 	close_all();
 }
@@ -454,6 +490,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_leaves_before_its_load),
 		cmocka_unit_test(requests_behind_it_are_loaded_with_it),
+		cmocka_unit_test(nothing_leaves_with_a_probe_that_loads),
 		cmocka_unit_test(no_more_than_64_kib_are_loaded_at_once),
 		cmocka_unit_test(a_message_is_complete_and_acknowledged_when_it_is_copied),
 		cmocka_unit_test(a_read_takes_both_ways),
