@@ -21,6 +21,8 @@ enum {
 	BACKLOG = 64,
 	TICK_MS = 100,     /* how late a deadline may be noticed */
 	SEIZE_TICK_MS = 2, /* ... while control is being taken from a program */
+	CREDITS = 12,
+	PAYLOAD = 32704, /* with a header eight packets of 4096 bytes */
 };
 
 static int wake = -1; /* the provider has one switch in a process, and upcalls name no broker */
@@ -293,6 +295,10 @@ init(struct san_broker *broker, const struct san_broker_options *options)
 		broker->options.suspend_ms = 30000;
 	if (broker->options.linger_ms == 0)
 		broker->options.linger_ms = 60000;
+	if (broker->options.credits == 0)
+		broker->options.credits = CREDITS;
+	if (broker->options.payload_bytes == 0)
+		broker->options.payload_bytes = PAYLOAD;
 	memcpy(broker->rule, options->rule, options->rules * sizeof(options->rule[0]));
 	memcpy(broker->path, options->path, strlen(options->path) + 1);
 	broker->epoll = broker->anchors[0] = broker->anchors[1] = -1;

@@ -11,8 +11,6 @@
 #include "broker.h"
 
 enum {
-	CREDITS = 12,
-	PAYLOAD = 32704, /* with a header eight packets of 4096 bytes */
 	RING = 512 * 1024,
 	SENDS = 8,
 };
@@ -24,8 +22,8 @@ config_of(const struct san_broker *broker, bool connects)
 {
 	return (struct plx_san_config){
 		.connects = connects,
-		.credits = CREDITS,
-		.payload_bytes = PAYLOAD,
+		.credits = broker->options.credits,
+		.payload_bytes = broker->options.payload_bytes,
 		.in_bytes = RING,
 		.out_bytes = RING,
 		.sends = SENDS,
@@ -592,11 +590,19 @@ advance(struct session *session)
 		close_on(session);
 }
 
+/* Its companion has given its socket away; or cannot any more, and what is left is to be given. */
+static bool
+has_given(const struct session *session)
+{
+	return session->companion.given ||
+	       (session->rest && session->arbiter.phase == PLX_SAN_PHASE_WANTED);
+}
+
 /* Returns: true: it is the broker's again, since the one that it was for has ended */
 static bool
 pass_on(struct session *session)
 {
-	if (!session->controls || !session->companion.given)
+	if (!session->controls || !has_given(session))
 		return false;
 	gave(session);
 	tell(session);
@@ -746,7 +752,8 @@ count_anew(struct session *session)
 	tell_all(session, SAN_CONTROL_READY, 0);
 }
 
-/* What it had control of, and had not lent, is lost with it. */
+/* What it had control of, and had not lent, is lost with it; but for the rest of a connection that
+ * is over, of which nothing is anybody's but what it has written down. */
 void
 session_lost(struct session *session, struct program *program)
 {
@@ -756,7 +763,7 @@ session_lost(struct session *session, struct program *program)
 		return;
 	if (has_control(session, program))
 		(void)session_seize(session, true);
-	plx_san_left(&session->arbiter, program->process, false);
+	plx_san_left(&session->arbiter, program->process, session->rest);
 	/* One that was leaving is forgotten when control is taken. */
 	holder = session_holder(session, program);
 	if (holder != NULL)

@@ -221,9 +221,14 @@ control_doze(struct session *session, int ms)
 static int
 take_rest(struct session *session, const struct plx_san_stream *stream)
 {
-	session->controls = san_companion_take_rest(&session->companion, &client.call, stream,
-						    &session->segment.rings);
-	return session->controls ? 0 : ECONNRESET;
+	struct san_companion *companion = &session->companion;
+
+	session->controls =
+		san_companion_take_rest(companion, &client.call, stream, &session->segment.rings);
+	if (!session->controls)
+		return ECONNRESET;
+	san_companion_record_in(companion, &session->segment.shared->records);
+	return 0;
 }
 
 static int
