@@ -23,6 +23,7 @@ struct client client = {
 
 /* Written with client.lock held; that there is one is seen without. */
 static _Atomic(struct session *) file[SAN_FILES_MAX];
+static atomic_int file_end;                /* those from here on never were */
 static atomic_bool hidden[SAN_FILES_MAX];  /* the switch's own, by which it hears and speaks */
 static atomic_bool relayed[SAN_FILES_MAX]; /* ... and that the kernel's socket is used */
 
@@ -352,6 +353,8 @@ client_enter(int fd, struct session *session)
 
 	pthread_mutex_lock(&client.lock);
 	before = atomic_exchange(&file[fd], session);
+	if (fd >= atomic_load(&file_end))
+		atomic_store(&file_end, fd + 1);
 	atomic_store(&relayed[fd], session != NULL && session->relayed);
 	pthread_mutex_unlock(&client.lock);
 	if (before != NULL)
@@ -463,7 +466,7 @@ void
 client_relayed(const struct session *session)
 {
 	pthread_mutex_lock(&client.lock);
-	for (int fd = 0; fd < SAN_FILES_MAX; fd++)
+	for (int fd = 0; fd < atomic_load(&file_end); fd++)
 		if (atomic_load_explicit(&file[fd], memory_order_relaxed) == session)
 			atomic_store(&relayed[fd], true);
 	pthread_mutex_unlock(&client.lock);
@@ -575,7 +578,7 @@ san_client_start(const char *path)
 void
 san_client_share(void)
 {
-	for (int fd = 0; client.runs && fd < SAN_FILES_MAX; fd++) {
+	for (int fd = 0; client.runs && fd < atomic_load(&file_end); fd++) {
 		struct session *session = san_client_has(fd) ? client_session(fd) : NULL;
 
 		if (session == NULL)
