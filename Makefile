@@ -166,9 +166,9 @@ demo: prepare-test build-release/build.ninja ## half a minute of latency, rate a
 	apps/ndperf/demo build-release/apps/ndperf/ndperf
 
 .PHONY: sim
-sim: prepare-test build-release/build.ninja ## the simulator: SEEDS=1000 FIRST=1 OPS=2000 ENGINE=1 CM=1 NDK=1
-	ninja -C build-release tests/sim/plx-sim
-	build-release/tests/sim/plx-sim --seeds $(SEEDS) --first $(FIRST) \
+sim: prepare-test build-release/build.ninja ## the simulator: SEEDS=1000 FIRST=1 OPS=2000 ENGINE=1 CM=1 NDK=1 SOCKETS=1
+	ninja -C build-release tests/sim/plx-sim tests/sim/sockets/plx-sim-sockets
+	build-release/tests/sim/$(if $(SOCKETS),sockets/plx-sim-sockets,plx-sim) --seeds $(SEEDS) --first $(FIRST) \
 		$(if $(OPS),--ops $(OPS)) $(if $(ENGINE),--engine) $(if $(CM),--cm) $(if $(NDK),--ndk)
 
 .PHONY: mutants
