@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
@@ -159,7 +158,6 @@ kernel_inherit(int from, int to)
 		if (file != 0)
 			kernel_hold(file);
 	}
-	sys->process[to].gone = sys->process[from].gone;
 }
 
 uint32_t

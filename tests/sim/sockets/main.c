@@ -22,7 +22,6 @@ enum {
 
 struct totals {
 	uint64_t seeds, swaps, calls, deaths, forks, bytes, turns, longest, longest_seed;
-	uint64_t failed; /* seed + 1 */
 };
 
 struct options {
@@ -192,10 +191,8 @@ work(const struct options *options, uint32_t job)
 	for (uint64_t n = job; n < options->seeds; n += options->jobs) {
 		uint64_t seed = options->first + n;
 
-		if (!run_one(seed, options) || (options->twice && !run_again(seed, options))) {
-			totals[job].failed = seed + 1;
+		if (!run_one(seed, options) || (options->twice && !run_again(seed, options)))
 			_exit(EXIT_WRONG);
-		}
 		count(&totals[job], seed);
 	}
 	_exit(0);
@@ -209,6 +206,8 @@ run_all(const struct options *options)
 
 	totals = mmap(NULL, JOBS_MAX * sizeof(*totals), PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (totals == MAP_FAILED)
+		return EXIT_WRONG;
 	for (uint32_t i = 0; i < options->jobs; i++)
 		if (fork() == 0)
 			work(options, i);

@@ -18,7 +18,6 @@ enum {
 	ROUND_MS = 1000,
 	RETRY_MS = 5,
 	COMPUTE_NS = 3000000,
-	MAILS = 4,
 };
 
 static const char *const path[HOSTS] = {"/a", "/b"};

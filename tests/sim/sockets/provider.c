@@ -4,20 +4,17 @@
  * them. What a process has of a connection ends with it; its queue pair may stay, as the loans of
  * lib/host do (decisions 56 and 59). Start with network_step().
  */
-#include <stdlib.h>
-#include <unistd.h>
-
 #include <plx_sanqp.h>
 
 #include "system.h"
 
 enum {
-	MESSAGE_MAX = 65536,
 	HANDLES = 32,
-	LENT_NS = 2000000000,
 	BUSY_ONE_IN = 8,
 	ACK_NS = 1000,
 };
+
+#define LENT_NS (5 * PLX_SEC)
 
 /* What a process has of a queue pair, in its own memory. */
 struct handle {

@@ -36,6 +36,7 @@ enum {
 	DIRECTIONS = 2,
 	SENT_MAX = 256 * 1024, /* [bytes] of a direction */
 	KILLS = 16,
+	MAILS = 4, /* descriptors on their way to a process */
 	PORT = 20000,
 };
 
@@ -112,9 +113,8 @@ struct process {
 	struct waited waits[FDS];
 	uint32_t waits_count;
 	uint64_t until;
-	uint16_t fd[FDS]; /* files */
-	uint16_t gone;    /* its file that says that the provider's host has gone */
-	uint16_t mail[4]; /* descriptors that others have sent */
+	uint16_t fd[FDS];     /* files */
+	uint16_t mail[MAILS]; /* descriptors that others have sent */
 	uint32_t mails;
 	uint32_t number; /* seat */
 };
@@ -156,7 +156,7 @@ struct qp {
 	bool left;
 	uint16_t peer; /* place + 1 */
 	struct name local, remote;
-	bool armed, connect_told;
+	bool armed;
 	int connect_error;
 	long happened, selected;
 	uint16_t event; /* file */
