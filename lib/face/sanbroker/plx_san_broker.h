@@ -34,8 +34,8 @@ struct san_broker_options {
 	uint32_t rules;
 	uint32_t suspend_ms; /* how long a suspension may last; 0: 30 s */
 	uint32_t linger_ms;  /* ... the end of a connection that programs have closed; 0: 60 s */
-	/* of each connection: messages that the peer may send before it is told of room, 1 .. 64,
-	 * and bytes of one; 0: 12 of 32,704 */
+	/* of each connection: messages that the peer may send before it is told of room, 1 .. 59,
+	 * and bytes of one, 64 and more; both together less than 512 KiB; 0: 12 of 32,704 */
 	uint32_t credits, payload_bytes;
 	void (*log)(void *context, const char *line); /* NULL: nowhere */
 	void *context;

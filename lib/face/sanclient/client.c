@@ -526,7 +526,7 @@ start_anew(void)
 	pthread_mutex_init(&client.lock, NULL);
 	plx_list_init(&client.sessions);
 	client_questions_begin();
-	for (int fd = 0; fd < SAN_FILES_MAX; fd++) {
+	for (int fd = 0; fd < atomic_load(&file_end); fd++) {
 		atomic_store_explicit(&file[fd], NULL, memory_order_relaxed);
 		atomic_store_explicit(&relayed[fd], false, memory_order_relaxed);
 	}
