@@ -23,6 +23,11 @@
 	type __wrap_##name(__VA_ARGS__); \
 	type __wrap_##name(__VA_ARGS__)
 
+/* By which name the C library calls it depends on how it was built. */
+#define SAME(type, name, as, ...)        \
+	type __wrap_##name(__VA_ARGS__); \
+	type __wrap_##name(__VA_ARGS__) __attribute__((alias("__wrap_" #as)))
+
 enum {
 	FIRST_PORT = 32768,
 	CLOCK_NS = 40,
@@ -417,8 +422,7 @@ WRAP(int, memfd_create, const char *name, unsigned flags)
 	return kernel_fd(kernel_file(FILE_MEMORY));
 }
 
-static int
-truncate_to(int fd, off_t bytes)
+WRAP(int, ftruncate, int fd, off_t bytes)
 {
 	struct file *file = mine(fd);
 
@@ -429,19 +433,9 @@ truncate_to(int fd, off_t bytes)
 	sys->memory_used += (uint32_t)bytes;
 	return 0;
 }
+SAME(int, ftruncate64, ftruncate, int fd, off_t bytes);
 
-WRAP(int, ftruncate, int fd, off_t bytes)
-{
-	return truncate_to(fd, bytes);
-}
-
-WRAP(int, ftruncate64, int fd, off_t bytes)
-{
-	return truncate_to(fd, bytes);
-}
-
-static int
-stat_of(int fd, struct stat *out)
+WRAP(int, fstat, int fd, struct stat *out)
 {
 	const struct file *file = mine(fd);
 
@@ -449,16 +443,7 @@ stat_of(int fd, struct stat *out)
 	*out = (struct stat){.st_size = (off_t)file->bytes};
 	return 0;
 }
-
-WRAP(int, fstat, int fd, struct stat *out)
-{
-	return stat_of(fd, out);
-}
-
-WRAP(int, fstat64, int fd, struct stat *out)
-{
-	return stat_of(fd, out);
-}
+SAME(int, fstat64, fstat, int fd, struct stat *out);
 
 void *
 plx_mem_map(int fd, struct plx_why *why)
@@ -473,40 +458,21 @@ plx_mem_free(void *memory)
 	(void)memory;
 }
 
-static int
-control(int fd, int what, long argument)
+WRAP(int, fcntl, int fd, int what, ...)
 {
 	struct file *file = mine(fd);
+	va_list arguments;
 
 	SYS_MUST(file != NULL);
+	va_start(arguments, what);
 	if (what == F_SETFL)
-		file->nonblocking = argument & O_NONBLOCK;
+		file->nonblocking = va_arg(arguments, long) & O_NONBLOCK;
+	va_end(arguments);
 	return what == F_GETFL       ? (file->nonblocking ? O_RDWR | O_NONBLOCK : O_RDWR)
 	       : what == F_GET_SEALS ? F_SEAL_SHRINK
 				     : 0;
 }
-
-WRAP(int, fcntl, int fd, int what, ...)
-{
-	va_list arguments;
-	long argument;
-
-	va_start(arguments, what);
-	argument = va_arg(arguments, long);
-	va_end(arguments);
-	return control(fd, what, argument);
-}
-
-WRAP(int, fcntl64, int fd, int what, ...)
-{
-	va_list arguments;
-	long argument;
-
-	va_start(arguments, what);
-	argument = va_arg(arguments, long);
-	va_end(arguments);
-	return control(fd, what, argument);
-}
+SAME(int, fcntl64, fcntl, int fd, int what, ...);
 
 /* ---- sockets ---- */
 
@@ -620,6 +586,17 @@ WRAP(int, connect, int fd, const struct sockaddr *address, socklen_t bytes)
 	return 0;
 }
 
+static int
+say_name(const struct name *name, struct sockaddr *address, socklen_t *bytes)
+{
+	struct sockaddr_in in = {
+		.sin_family = AF_INET, .sin_port = htons(name->port), .sin_addr.s_addr = name->ip};
+
+	memcpy(address, &in, sizeof(in));
+	*bytes = sizeof(in);
+	return 0;
+}
+
 WRAP(int, accept4, int fd, struct sockaddr *address, socklen_t *bytes, int flags)
 {
 	struct file *file = mine(fd);
@@ -634,26 +611,9 @@ WRAP(int, accept4, int fd, struct sockaddr *address, socklen_t *bytes, int flags
 	other = file->backlog[0];
 	memmove(file->backlog, file->backlog + 1, --file->backlog_count * sizeof(other));
 	file_at(other)->nonblocking = flags & SOCK_NONBLOCK;
-	if (address != NULL) {
-		struct sockaddr_in in = {.sin_family = AF_INET,
-					 .sin_port = htons(file_at(other)->remote.port),
-					 .sin_addr.s_addr = file_at(other)->remote.ip};
-
-		memcpy(address, &in, sizeof(in));
-		*bytes = sizeof(in);
-	}
+	if (address != NULL)
+		(void)say_name(&file_at(other)->remote, address, bytes);
 	return kernel_fd(other);
-}
-
-static int
-say_name(const struct name *name, struct sockaddr *address, socklen_t *bytes)
-{
-	struct sockaddr_in in = {
-		.sin_family = AF_INET, .sin_port = htons(name->port), .sin_addr.s_addr = name->ip};
-
-	memcpy(address, &in, sizeof(in));
-	*bytes = sizeof(in);
-	return 0;
 }
 
 WRAP(int, getsockname, int fd, struct sockaddr *address, socklen_t *bytes)

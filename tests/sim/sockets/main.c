@@ -65,7 +65,6 @@ begin(uint64_t seed, bool trace)
 {
 	memset(sys->memory, 0, sys->memory_used);
 	memset(sys, 0, offsetof(struct sys, messages));
-	sys->seed = seed;
 	sys->random = seed * 0x2545f4914f6cdd1du + 1;
 	sys->trace = trace;
 	sys->now = sys->progress_at = PLX_SEC;
@@ -116,7 +115,7 @@ judge_all(void)
 	}
 }
 
-/* All processes of a run are in a group of their own. Returns: it went well */
+/* Returns: it went well */
 static bool
 run_one(uint64_t seed, const struct options *options)
 {
@@ -147,19 +146,35 @@ run_one(uint64_t seed, const struct options *options)
 /* ---- many ---- */
 
 static void
-count(struct totals *to, uint64_t seed)
+add(struct totals *to, const struct totals *one)
 {
-	to->seeds++;
-	to->swaps += sys->swaps;
-	to->calls += sys->calls;
-	to->deaths += sys->deaths;
-	to->forks += sys->forks;
-	to->bytes += sys->bytes_moved;
-	to->turns += sys->turns;
-	if (sys->longest > to->longest) {
-		to->longest = sys->longest;
-		to->longest_seed = seed;
+	to->seeds += one->seeds;
+	to->swaps += one->swaps;
+	to->calls += one->calls;
+	to->deaths += one->deaths;
+	to->forks += one->forks;
+	to->bytes += one->bytes;
+	to->turns += one->turns;
+	if (one->longest > to->longest) {
+		to->longest = one->longest;
+		to->longest_seed = one->longest_seed;
 	}
+}
+
+static struct totals
+totals_of(uint64_t seed)
+{
+	return (struct totals){
+		.seeds = 1,
+		.swaps = sys->swaps,
+		.calls = sys->calls,
+		.deaths = sys->deaths,
+		.forks = sys->forks,
+		.bytes = sys->bytes_moved,
+		.turns = sys->turns,
+		.longest = sys->longest,
+		.longest_seed = seed,
+	};
 }
 
 static bool
@@ -190,10 +205,12 @@ work(const struct options *options, uint32_t job)
 		_exit(EXIT_WRONG);
 	for (uint64_t n = job; n < options->seeds; n += options->jobs) {
 		uint64_t seed = options->first + n;
+		struct totals one;
 
 		if (!run_one(seed, options) || (options->twice && !run_again(seed, options)))
 			_exit(EXIT_WRONG);
-		count(&totals[job], seed);
+		one = totals_of(seed);
+		add(&totals[job], &one);
 	}
 	_exit(0);
 }
@@ -214,21 +231,8 @@ run_all(const struct options *options)
 	while (wait(&status) > 0)
 		if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
 			worst = EXIT_WRONG;
-	for (uint32_t i = 0; i < options->jobs; i++) {
-		const struct totals *one = &totals[i];
-
-		sum.seeds += one->seeds;
-		sum.swaps += one->swaps;
-		sum.calls += one->calls;
-		sum.deaths += one->deaths;
-		sum.forks += one->forks;
-		sum.bytes += one->bytes;
-		sum.turns += one->turns;
-		if (one->longest > sum.longest) {
-			sum.longest = one->longest;
-			sum.longest_seed = one->longest_seed;
-		}
-	}
+	for (uint32_t i = 0; i < options->jobs; i++)
+		add(&sum, &totals[i]);
 	printf("seeds %llu  calls %llu  bytes %llu  swaps %llu  deaths %llu  forks %llu  turns "
 	       "%llu\n"
 	       "longest time in which no call returned: %.3f ms (seed %llu)\n",

@@ -67,7 +67,7 @@ address_of(uint8_t host)
 {
 	return (struct sockaddr_in){.sin_family = AF_INET,
 				    .sin_port = htons(PORT),
-				    .sin_addr.s_addr = htonl(0x0a4f0001u + host)};
+				    .sin_addr.s_addr = HOST_ADDRESS(host)};
 }
 
 static void
@@ -140,11 +140,10 @@ send_some(uint32_t direction, int fd)
 	struct direction *d = &sys->direction[direction];
 	uint32_t stretch = d->stretches - 1, sent = d->stretch[stretch].least;
 	uint32_t n = 1 + sys_draw(sys->knobs.most);
-	uint64_t left = d->quota;
 	ssize_t put;
 
-	if (n > left)
-		n = (uint32_t)left;
+	if (n > d->quota)
+		n = (uint32_t)d->quota;
 	for (uint32_t i = 0; i < n; i++)
 		bytes[i] = judge_byte(direction, stretch, sent + i);
 	d->sending = n;
@@ -279,7 +278,7 @@ others_of(uint8_t host, int place, int out[PROCESSES])
 }
 
 /* By SCM_RIGHTS. */
-static bool
+static void
 send_to_another(uint8_t host, int fd)
 {
 	int others[PROCESSES], n;
@@ -288,13 +287,12 @@ send_to_another(uint8_t host, int fd)
 	san_client_share();
 	n = others_of(host, self, others);
 	if (n == 0)
-		return false;
+		return;
 	to = &sys->process[others[sys_draw((uint32_t)n)]];
 	if (to->mails == MAILS)
-		return false;
+		return;
 	kernel_hold(kernel_of(self, fd));
 	to->mail[to->mails++] = kernel_of(self, fd);
-	return true;
 }
 
 /* Returns: false: its connection has ended meanwhile, and it is the kernel's */
@@ -350,7 +348,7 @@ run(uint8_t host, int fd)
 		if (may_be_more(host) && sys_one_in(8))
 			become_more(host, fd);
 		if (sys_one_in(32))
-			(void)send_to_another(host, fd);
+			send_to_another(host, fd);
 		open_mail();
 	}
 	if (sys_one_in(2)) {

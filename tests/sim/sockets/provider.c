@@ -30,6 +30,12 @@ static WSPUPCALLTABLEEX upcalls;
 static uint32_t heir;
 static int gone = -1;
 
+static struct qp *
+qp_at(uint16_t qp)
+{
+	return &sys->qp[qp - 1];
+}
+
 /* ---- events of the network ---- */
 
 static void
@@ -39,7 +45,7 @@ later(enum event_kind kind, uint16_t qp, uint64_t due, int error)
 		if (sys->event[i].kind == EVENT_NONE) {
 			sys->event[i] = (struct event){.kind = (uint8_t)kind,
 						       .qp = qp,
-						       .life = sys->qp[qp - 1].life,
+						       .life = qp_at(qp)->life,
 						       .due = due,
 						       .error = error};
 			return;
@@ -51,12 +57,6 @@ static uint64_t
 delay(void)
 {
 	return sys->knobs.delay + sys_draw((uint32_t)sys->knobs.jitter + 1);
-}
-
-static struct qp *
-qp_at(uint16_t qp)
-{
-	return &sys->qp[qp - 1];
 }
 
 static uint16_t
@@ -94,14 +94,6 @@ free_qp(struct qp *qp)
 	qp->event = 0;
 }
 
-/* No process has it, and none can take it. */
-static void
-free_if_useless(struct qp *qp)
-{
-	if (qp->state == QP_OVER && (is_parked(qp) || qp->left))
-		free_qp(qp);
-}
-
 static void
 end_connection(struct qp *qp)
 {
@@ -110,22 +102,19 @@ end_connection(struct qp *qp)
 	qp->state = QP_OVER;
 	sys_log("  queue pair %u has ended", number_of(qp));
 	fire(qp);
-	free_if_useless(qp);
+	if (is_parked(qp) || qp->left) /* none can take it any more */
+		free_qp(qp);
 }
 
-/* This end closes: what has not arrived yet does not. */
+/* This end closes, and is gone: what has not arrived yet does not. */
 static void
 hang_up(struct qp *qp)
 {
 	if (qp->peer != 0) {
-		uint64_t due = sys->now + delay();
-
-		/* not before what has arrived there is acknowledged */
-		later(EVENT_OVER, qp->peer, due, 0);
+		later(EVENT_OVER, qp->peer, sys->now + delay(), 0);
 		qp_at(qp->peer)->peer = 0;
 	}
-	qp->peer = 0;
-	qp->state = QP_OVER;
+	free_qp(qp);
 }
 
 /* ---- messages ---- */
@@ -137,7 +126,7 @@ can_arrive(const struct qp *qp)
 
 	if (qp->state != QP_CONNECTED || qp->peer == 0 || qp->sends_arrived == qp->sends_posted)
 		return false;
-	peer = &sys->qp[qp->peer - 1];
+	peer = qp_at(qp->peer);
 	return peer->state == QP_CONNECTED && !is_parked(peer) &&
 	       peer->receives_done < peer->receives_posted;
 }
@@ -278,7 +267,6 @@ look_after(struct qp *qp)
 		sys_log("  queue pair %u waits for its heir", number_of(qp));
 	} else if (sys->now >= limit_of(qp)) {
 		hang_up(qp);
-		free_qp(qp);
 	}
 }
 
@@ -320,10 +308,8 @@ provider_end(int process)
 
 		if (qp->state == QP_NONE)
 			continue;
-		if (is_parked(qp) && qp->from == seat && qp->heir == 0) {
+		if (is_parked(qp) && qp->from == seat && qp->heir == 0)
 			hang_up(qp);
-			free_qp(qp);
-		}
 		if (qp->process != (uint32_t)process + 1)
 			continue;
 		qp->event = 0;
@@ -333,7 +319,6 @@ provider_end(int process)
 			look_after(qp);
 		} else {
 			hang_up(qp);
-			free_qp(qp);
 		}
 	}
 }
@@ -393,6 +378,14 @@ own_of(SOCKET s)
 	struct handle *handle = find(s);
 
 	return handle != NULL ? own(handle) : NULL;
+}
+
+static struct qp *
+connected(const struct handle *handle)
+{
+	struct qp *qp = handle != NULL ? own(handle) : NULL;
+
+	return qp != NULL && qp->state == QP_CONNECTED ? qp : NULL;
 }
 
 /* A handle for a queue pair that is this process's from now on. */
@@ -478,9 +471,7 @@ sim_socket(int af, int type, int protocol, LPWSAPROTOCOL_INFOW info, GROUP g, DW
 	(void)g;
 	(void)flags;
 	sys_yield();
-	if (info != NULL && info->dwProviderReserved != 0)
-		return take(info->dwProviderReserved, lpErrno);
-	return info == NULL ? make_handle(make_qp()) : take(0, lpErrno);
+	return info == NULL ? make_handle(make_qp()) : take(info->dwProviderReserved, lpErrno);
 }
 
 static int WSPAPI
@@ -520,7 +511,7 @@ sim_connect(SOCKET s, const struct sockaddr *address, int bytes, LPWSABUF caller
 	qp->remote = (struct name){in.sin_addr.s_addr, ntohs(in.sin_port)};
 	if (qp->local.port == 0)
 		qp->local.port = (uint16_t)(40000 + sys->ports++ % 20000);
-	qp->local.ip = htonl(0x0a4f0001u + qp->host);
+	qp->local.ip = HOST_ADDRESS(qp->host);
 	qp->state = QP_CONNECTING;
 	later(EVENT_ASKED, number_of(qp), sys->now + delay(), 0);
 	return refuse(WSAEWOULDBLOCK, lpErrno);
@@ -633,8 +624,8 @@ sim_send(SOCKET s, LPWSABUF buffers, DWORD n, LPDWORD sent, DWORD flags, LPWSAOV
 	(void)thread;
 	sys_yield();
 	SYS_MUST(handle != NULL && n <= PARTS);
-	qp = own(handle);
-	if (qp == NULL || qp->state != QP_CONNECTED)
+	qp = connected(handle);
+	if (qp == NULL)
 		return refuse(WSAENOTCONN, lpErrno);
 	SYS_MUST(qp->sends_posted - qp->sends_done < REQUESTS);
 	send = &qp->send[qp->sends_posted % REQUESTS];
@@ -666,8 +657,8 @@ sim_recv(SOCKET s, LPWSABUF buffers, DWORD n, LPDWORD received, LPDWORD flags,
 	SYS_MUST(handle != NULL && n == 1);
 	if (sys_one_in(4))
 		sys_yield();
-	qp = own(handle);
-	if (qp == NULL || qp->state != QP_CONNECTED)
+	qp = connected(handle);
+	if (qp == NULL)
 		return refuse(WSAENOTCONN, lpErrno);
 	qp->receive[qp->receives_posted++ % REQUESTS] =
 		(struct receive){.part = {(uint8_t *)buffers->buf, buffers->len}};
@@ -712,8 +703,8 @@ sim_duplicate(SOCKET s, DWORD process, LPWSAPROTOCOL_INFOW out, LPINT lpErrno)
 
 	sys_yield();
 	SYS_MUST(handle != NULL);
-	qp = own(handle);
-	if (qp == NULL || qp->state != QP_CONNECTED)
+	qp = connected(handle);
+	if (qp == NULL)
 		return refuse(WSAENOTCONN, lpErrno);
 	if (qp->sends_done < qp->sends_posted)
 		return refuse(WSAEINVAL, lpErrno);
@@ -746,7 +737,6 @@ sim_close(SOCKET s, LPINT lpErrno)
 		for (uint32_t i = 0; i < qp->backlog_count; i++)
 			answer(qp_at(qp->backlog[i]), NULL);
 		hang_up(qp);
-		free_qp(qp);
 	}
 	kernel_drop(kernel_of(self, handle->wake));
 	sys->process[self].fd[handle->wake] = 0;
@@ -762,7 +752,7 @@ sim_register(SOCKET s, PVOID base, DWORD bytes, DWORD flags, LPINT lpErrno)
 	(void)bytes;
 	(void)flags;
 	*lpErrno = WSAENOTCONN;
-	return own_of(s) != NULL && own_of(s)->state == QP_CONNECTED ? base : NULL;
+	return connected(find(s)) != NULL ? base : NULL;
 }
 
 static int WSPAPI
@@ -848,9 +838,9 @@ bool
 plx_sanqp_arm(SOCKET s, int fds[PLX_SANQP_FDS])
 {
 	struct handle *handle = find(s);
-	struct qp *qp = handle != NULL ? own(handle) : NULL;
+	struct qp *qp = connected(handle);
 
-	if (qp == NULL || qp->state != QP_CONNECTED)
+	if (qp == NULL)
 		return false;
 	kernel_set_event(qp->event, 0);
 	qp->armed = true;
@@ -877,7 +867,7 @@ bool
 plx_sanqp_adapter(SOCKET s, char name[PLX_ADAPTER_NAME_MAX + 1])
 {
 	memcpy(name, "a", 2);
-	return own_of(s) != NULL && own_of(s)->state == QP_CONNECTED;
+	return connected(find(s)) != NULL;
 }
 
 DWORD
@@ -911,9 +901,9 @@ plx_sanqp_past(SOCKET s, uint32_t *requests, uint32_t *receives)
 bool
 plx_sanqp_addresses(SOCKET s, struct plx_connector_info *out)
 {
-	const struct qp *qp = own_of(s);
+	const struct qp *qp = connected(find(s));
 
-	if (qp == NULL || qp->state != QP_CONNECTED)
+	if (qp == NULL)
 		return false;
 	*out = (struct plx_connector_info){.local_port = qp->local.port,
 					   .remote_port = qp->remote.port};

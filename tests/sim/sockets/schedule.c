@@ -5,7 +5,6 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -29,20 +28,10 @@ static bool outside;
 
 /* ---- chance ---- */
 
-static uint64_t
-draw64(void)
-{
-	uint64_t z = sys->random += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
-}
-
 uint32_t
 sys_draw(uint32_t below)
 {
-	return (uint32_t)((draw64() >> 32) * below >> 32);
+	return (uint32_t)((plx_splitmix64(&sys->random) >> 32) * below >> 32);
 }
 
 bool
@@ -206,7 +195,7 @@ kill_one(int place)
 {
 	struct process *process = &sys->process[place];
 
-	if (sys->knobs.kills == 0 || !process->mortal || process->killed ||
+	if (sys->knobs.kills == 0 || !process->mortal ||
 	    !sys_one_in((uint32_t)sys->knobs.kill_every) || is_last_of_its_side(place))
 		return;
 	sys->knobs.kills--;
@@ -372,7 +361,6 @@ sys_fork(void)
 
 	if (place < 0)
 		return -1;
-	sys->process[place].state = PROCESS_NONE; /* until it is one */
 	outside = false;
 	kernel_inherit(self, place);
 	pid = fork();
@@ -380,11 +368,12 @@ sys_fork(void)
 		sys_begin(place);
 		return 0;
 	}
+	if (pid < 0)
+		sys_fail("the machine has no process for a fork()");
 	sys->forks++;
 	sys->process[place].pid = pid;
-	sys->process[place].state = PROCESS_READY;
 	outside = true;
-	return pid < 0 ? -1 : place;
+	return place;
 }
 
 /* Returns: one has ended, but not as a process of the simulation does */

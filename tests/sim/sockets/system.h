@@ -53,6 +53,8 @@ enum file_kind {
 	FILE_MEMORY,
 };
 
+#define HOST_ADDRESS(host) htonl(0x0a4f0001u + (host)) /* 10.79.0.1, 10.79.0.2 */
+
 struct name {
 	uint32_t ip; /* network order */
 	uint16_t port;
@@ -138,7 +140,6 @@ struct part {
 struct send {
 	struct part part[PARTS];
 	uint64_t due;
-	bool arrived;
 };
 
 struct receive {
@@ -220,7 +221,7 @@ struct knobs {
 };
 
 struct sys {
-	uint64_t seed, random, now, turns;
+	uint64_t random, now, turns;
 	struct knobs knobs;
 	struct process process[PROCESSES];
 	struct file file[FILES];
@@ -257,7 +258,7 @@ void sys_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void sys_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A process has ended, or is to: give its things back, and the turn away. */
 void sys_exit(void) __attribute__((noreturn));
-/* A child of this process. Returns: as fork() */
+/* A child of this process. Returns: 0 in the child; its place; -1: there are PROCESSES */
 int sys_fork(void);
 /* First of all in a process: wait for the turn. */
 void sys_begin(int place);
@@ -281,12 +282,12 @@ short kernel_ready(uint16_t file);
 void kernel_set_event(uint16_t file, uint64_t count);
 void kernel_end(int process);
 void kernel_inherit(int from, int to);
-/* All files are closed, but those of brokers. Returns: how many are not */
+/* Returns: files that nobody has closed */
 uint32_t kernel_left(void);
 
 /* ---- provider.c ---- */
 
-/* Returns: whether it may take a step now, or when: UINT64_MAX: never */
+/* When it may take a step. UINT64_MAX: never */
 uint64_t network_due(void);
 void network_step(void);
 void provider_end(int process);
