@@ -24,34 +24,13 @@ struct client client = {
 /* Written with client.lock held; that there is one is seen without. */
 static _Atomic(struct session *) file[SAN_FILES_MAX];
 static atomic_int file_end;                /* those from here on never were */
-static atomic_bool hidden[SAN_FILES_MAX];  /* the switch's own, by which it hears and speaks */
 static atomic_bool relayed[SAN_FILES_MAX]; /* ... and that the kernel's socket is used */
 
-/* ---- descriptors of its own ---- */
-
-int
-client_hide(int fd)
-{
-	if (fd >= 0 && fd < SAN_FILES_MAX)
-		atomic_store(&hidden[fd], true);
-	return fd;
-}
-
 void
-client_close_hidden(int fd)
+client_close_file(int fd)
 {
-	if (fd < 0)
-		return;
-	if (fd < SAN_FILES_MAX)
-		atomic_store(&hidden[fd], false);
-	close(fd);
-}
-
-bool
-san_client_hides(int fd)
-{
-	return fd >= 0 && fd < SAN_FILES_MAX &&
-	       atomic_load_explicit(&hidden[fd], memory_order_relaxed);
+	if (fd >= 0)
+		close(fd);
 }
 
 /* ---- the switch's upcalls: nothing waits for them ---- */
@@ -131,7 +110,7 @@ make_session(const struct san_control *answer, int fd)
 		free(session);
 		return NULL;
 	}
-	session->kick = client_hide(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE));
+	session->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
 	if (session->kick < 0) {
 		san_segment_free(&session->segment);
 		free(session);
@@ -152,7 +131,7 @@ static void
 free_session(struct session *session)
 {
 	san_segment_free(&session->segment);
-	client_close_hidden(session->kick);
+	client_close_file(session->kick);
 	pthread_mutex_destroy(&session->lock);
 	free(session);
 }
@@ -530,8 +509,8 @@ start_anew(void)
 		atomic_store_explicit(&file[fd], NULL, memory_order_relaxed);
 		atomic_store_explicit(&relayed[fd], false, memory_order_relaxed);
 	}
-	client_close_hidden(client.control);
-	client_close_hidden(client.kick);
+	client_close_file(client.control);
+	client_close_file(client.kick);
 	client.control = client.kick = -1;
 	client.runs = client.gone = false;
 	plx_sanqp_forget();
@@ -557,10 +536,10 @@ san_client_start(const char *path)
 	if (client.runs)
 		start_anew();
 	owner = getpid();
-	client.control = client_hide(san_control_connect(path));
+	client.control = san_control_connect(path);
 	if (client.control < 0)
 		return -1;
-	client.kick = client_hide(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE));
+	client.kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
 	plx_sanqp_without_file();
 	client.runs = client.kick >= 0 &&
 		      WSPStartupEx(MAKEWORD(2, 2), &data, &tcp, &upcalls, &client.call) == 0;
@@ -568,8 +547,8 @@ san_client_start(const char *path)
 		use_adapter(&client.known[i]);
 	if (client.runs)
 		return 0;
-	client_close_hidden(client.control);
-	client_close_hidden(client.kick);
+	client_close_file(client.control);
+	client_close_file(client.kick);
 	client.control = client.kick = -1;
 	errno = ENETDOWN;
 	return -1;
@@ -603,8 +582,8 @@ san_client_stop(void)
 		else if (san_client_has(fd) || san_client_is_relayed(fd))
 			client_enter(fd, NULL);
 	client.runs = false;
-	client_close_hidden(client.control);
-	client_close_hidden(client.kick);
+	client_close_file(client.control);
+	client_close_file(client.kick);
 	client.control = client.kick = -1;
 	client.call.lpWSPCleanup(&ignored);
 }

@@ -114,9 +114,8 @@ void client_enter(int fd, struct session *session);
 /* What a connect() asks. Returns: false: the kernel is to say what is wrong with it */
 bool client_connect_question(int fd, const struct sockaddr *address, socklen_t bytes,
 			     struct san_control *out);
-/* A descriptor of the switch's own; -1: none. Returns: it */
-int client_hide(int fd);
-void client_close_hidden(int fd);
+/* -1: there is none */
+void client_close_file(int fd);
 
 /* ---- question.c ---- */
 

@@ -26,10 +26,6 @@ enum {
  */
 int san_client_start(const char *path);
 
-/** Is it a descriptor of the switch itself, which the program has not opened? Those by which it
- * hears and speaks to the broker. */
-bool san_client_hides(int fd);
-
 /** In the child of a fork(): all is the parent's; san_client_start() begins anew. */
 void san_client_forget(void);
 

@@ -134,7 +134,7 @@ end(int fd, struct connecting *one)
 	atomic_store(&connecting[fd], NULL);
 	if (!one->question.answered)
 		plx_list_remove(&one->question.link);
-	client_close_hidden(one->question.kick);
+	client_close_file(one->question.kick);
 	free(one);
 }
 
@@ -188,10 +188,10 @@ san_client_connect_soon(int fd, const struct sockaddr *address, socklen_t bytes)
 	if (bytes > (socklen_t)sizeof(to) || !client_connect_question(fd, address, bytes, &message))
 		return SAN_IS_TCP;
 	one = calloc(1, sizeof(*one));
-	kick = client_hide(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (one == NULL || kick < 0) {
 		free(one);
-		client_close_hidden(kick);
+		client_close_file(kick);
 		return SAN_IS_TCP;
 	}
 	memcpy(&one->to, address, bytes);
@@ -253,7 +253,7 @@ client_questions_begin(void)
 		struct connecting *one = atomic_exchange(&connecting[fd], NULL);
 
 		if (one != NULL)
-			client_close_hidden(one->question.kick);
+			client_close_file(one->question.kick);
 		free(one);
 	}
 }

@@ -285,8 +285,12 @@ recvmsg(int fd, struct msghdr *m, int flags)
 {
 	ssize_t got;
 
-	if (!preload_has(fd))
-		return REAL(recvmsg)(fd, m, flags);
+	if (!preload_has(fd)) {
+		got = REAL(recvmsg)(fd, m, flags);
+		if (got >= 0 && preload_is_within())
+			preload_keep_all(m);
+		return got;
+	}
 	got = take_parts(fd, m->msg_iov, m->msg_iovlen, flags);
 	if (got >= 0) {
 		m->msg_namelen = 0;

@@ -106,6 +106,12 @@ preload_leave(void)
 }
 
 bool
+preload_is_within(void)
+{
+	return within > 0;
+}
+
+bool
 preload_is_active(void)
 {
 	return within == 0 && broker != NULL;
@@ -128,7 +134,7 @@ preload_lends_memory(void)
 bool
 preload_hides(int fd)
 {
-	return within == 0 && attached && !preload_is_borrowed() && san_client_hides(fd);
+	return within == 0 && attached && !preload_is_borrowed() && preload_keeps(fd);
 }
 
 /* Attach, when it is first needed. */
@@ -175,6 +181,7 @@ preload_child(void)
 	within++;
 	san_client_forget();
 	within--;
+	preload_close_kept();
 	for (int fd = 0; fd < SAN_FILES_MAX; fd++)
 		atomic_store_explicit(&kernels[fd], false, memory_order_relaxed);
 	if (parent)

@@ -27,6 +27,7 @@
 
 /* The C library's. X(result, name, arguments) */
 #define PRELOAD_REAL_LIST(X)                                                                     \
+	X(int, socket, (int, int, int))                                                          \
 	X(int, connect, (int, const struct sockaddr *, socklen_t))                               \
 	X(int, listen, (int, int))                                                               \
 	X(int, accept4, (int, struct sockaddr *, socklen_t *, int))                              \
@@ -61,6 +62,9 @@
 	X(int, select, (int, fd_set *, fd_set *, fd_set *, struct timeval *))                    \
 	X(int, pselect,                                                                          \
 	  (int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *))        \
+	X(int, eventfd, (unsigned, int))                                                         \
+	X(int, memfd_create, (const char *, unsigned))                                           \
+	X(int, epoll_create1, (int))                                                             \
 	X(int, epoll_ctl, (int, int, int, struct epoll_event *))                                 \
 	X(int, epoll_wait, (int, struct epoll_event *, int, int))                                \
 	X(int, epoll_pwait, (int, struct epoll_event *, int, int, const sigset_t *))             \
@@ -119,6 +123,7 @@ void preload_retire(void);
 /* Is this process attached, and not within the switch? */
 bool preload_runs(void);
 /* Within the switch its own calls are the C library's. */
+bool preload_is_within(void);
 void preload_enter(void);
 void preload_leave(void);
 /* A descriptor means something else from now on. */
@@ -133,8 +138,20 @@ bool preload_is_borrowed(void);
 /* There may be such a child that has it itself from now on. */
 void preload_lends_memory(void);
 
-/* Has this library opened it? Such a one a program does not close, as it has not opened it. */
+/* Has the switch opened it? Such a one a program neither closes nor replaces, as it has not opened
+ * it. */
 bool preload_hides(int fd);
+
+/* ---- hidden.c ---- */
+
+/* If this is within the switch: it is the switch's own. Returns: its number from now on */
+int preload_keep(int fd);
+/* ... all that a message has brought, which are numbered there anew. */
+void preload_keep_all(struct msghdr *m);
+void preload_keep_no_more(int fd);
+bool preload_keeps(int fd);
+/* In a child: those are its parent's. */
+void preload_close_kept(void);
 
 /* ---- image.c ---- */
 

@@ -26,6 +26,8 @@ close(int fd)
 		errno = EBADF;
 		return -1;
 	}
+	if (preload_is_within())
+		preload_keep_no_more(fd);
 	preload_forget(fd);
 	return REAL(close)(fd);
 }
@@ -78,21 +80,30 @@ dup(int fd)
 	return duplicated(fd, REAL(dup)(fd));
 }
 
-/* What the new descriptor was is closed by the kernel: the switch lets it go before. */
+/* What the new descriptor was is closed by the kernel: the switch lets it go before. Returns:
+ * false: it is the switch's own; EBUSY says of dup2() that a number is in use for a moment */
+static bool
+may_replace(int fd, int copy)
+{
+	if (preload_hides(copy)) {
+		errno = EBUSY;
+		return false;
+	}
+	if (fd != copy && REAL(fcntl)(fd, F_GETFD) >= 0)
+		preload_forget(copy);
+	return true;
+}
+
 PRELOAD_CALL int
 dup2(int fd, int copy)
 {
-	if (fd != copy && REAL(fcntl)(fd, F_GETFD) >= 0)
-		preload_forget(copy);
-	return duplicated(fd, REAL(dup2)(fd, copy));
+	return may_replace(fd, copy) ? duplicated(fd, REAL(dup2)(fd, copy)) : -1;
 }
 
 PRELOAD_CALL int
 dup3(int fd, int copy, int flags)
 {
-	if (fd != copy && REAL(fcntl)(fd, F_GETFD) >= 0)
-		preload_forget(copy);
-	return duplicated(fd, REAL(dup3)(fd, copy, flags));
+	return may_replace(fd, copy) ? duplicated(fd, REAL(dup3)(fd, copy, flags)) : -1;
 }
 
 PRELOAD_CALL int
@@ -106,7 +117,9 @@ fcntl(int fd, int command, ...)
 	argument = va_arg(arguments, void *);
 	va_end(arguments);
 	result = REAL(fcntl)(fd, command, argument);
-	return command == F_DUPFD || command == F_DUPFD_CLOEXEC ? duplicated(fd, result) : result;
+	return command == F_DUPFD || command == F_DUPFD_CLOEXEC
+		       ? duplicated(fd, preload_keep(result))
+		       : result;
 }
 
 /* Here fcntl() is fcntl64(), as in programs with large files; others have this one. */

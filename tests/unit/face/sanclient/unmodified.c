@@ -199,6 +199,45 @@ children_of_other_ways_harm_nothing(void **state)
 		  "'"));
 }
 
+/* The numbers that a program gets are those of a program without the switch, and it may close and
+ * replace whatever it likes: what the switch has opened stays. */
+static void
+the_switch_keeps_its_own_descriptors(void **state)
+{
+	(void)state;
+	runs(SENDS_BACK("", "20322"),
+	     ONCE("python3 -c 'import socket; socket.create_connection((\"" B "\", 20322))'",
+		  "exec timeout 30 python3 -c '"
+		  "import errno, os, socket\n"
+		  "null = os.open(\"/dev/null\", os.O_RDWR)\n"
+		  "next = os.dup(null)\n"
+		  "os.close(next)\n"
+		  "def back(s):\n"
+		  "  s.sendall(b\"there and back\")\n"
+		  "  assert s.recv(14, socket.MSG_WAITALL) == b\"there and back\"\n"
+		  "def error(call, *of):\n"
+		  "  try: call(*of)\n"
+		  "  except OSError as e: return e.errno\n"
+		  "s = socket.create_connection((\"" B "\", 20322))\n"
+		  "back(s)\n"
+		  "assert (s.fileno(), os.dup(null)) == (next, next + 1)\n"
+		  "for copy in range(s.fileno() + 1, 500): os.dup2(null, copy)\n"
+		  "back(s)\n"
+		  "os.closerange(s.fileno() + 1, 500)\n"
+		  "own = [fd for fd in map(int, os.listdir(\"/proc/self/fd\")) if fd > 500]\n"
+		  "assert len(own) > 2\n"
+		  "for fd in own:\n"
+		  "  if os.path.exists(\"/proc/self/fd/%d\" % fd):\n"
+		  "    assert error(os.dup2, null, fd) == errno.EBUSY\n"
+		  "    assert error(os.close, fd) == errno.EBADF\n"
+		  "back(s)\n"
+		  "pid = os.fork()\n"
+		  "os.closerange(s.fileno() + 1, 1 << 20)\n"
+		  "back(s) if pid == 0 else os.wait()\n"
+		  "back(s)\n"
+		  "'"));
+}
+
 /* inetd: what a program executes has the socket for its standard input and output. */
 static void
 an_executed_program_has_the_socket(void **state)
@@ -411,7 +450,11 @@ nginx_serves_with_workers(void **state)
 		  "[ \"$(curl -sS --fail http://" B ":20305/numbers | sha256sum)\" = "
 		  "\"$(seq 3000000 | sha256sum)\" ] || exit 1; "
 		  "ab -q -k -n 2000 -c 10 http://" B ":20305/few > $d/ab 2>&1; "
-		  "grep -q 'Failed requests: *0$' $d/ab || { cat $d/ab; exit 1; }"));
+		  "grep -q 'Failed requests: *0$' $d/ab || { cat $d/ab; exit 1; }; "
+		  /* It takes no descriptor whose number is above what it asked for itself. */
+		  "timeout 60 wrk -t 2 -c 8 -d 1 http://" B ":20305/few > $d/wrk 2>&1; "
+		  "grep -q '[1-9][0-9]* requests in' $d/wrk && ! grep -q errors $d/wrk || "
+		  "{ cat $d/wrk; exit 1; }"));
 }
 
 /* A process for each connection, which the server forks off, of another user than the broker's. */
@@ -483,6 +526,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(a_listener_at_a_second_address),
 		cmocka_unit_test(connects_that_do_not_wait),
 		cmocka_unit_test(children_of_other_ways_harm_nothing),
+		cmocka_unit_test(the_switch_keeps_its_own_descriptors),
 		cmocka_unit_test(an_executed_program_has_the_socket),
 		cmocka_unit_test(one_thread_writes_another_reads),
 		cmocka_unit_test(a_program_without_the_library_has_the_socket),
