@@ -4,6 +4,7 @@
  * it does for programs is lib/host's. Start with main().
  */
 #include "polluxd.h"
+#include "sockets.h"
 
 #include <plx_host.h>
 
@@ -57,6 +58,7 @@ hold_signals(sigset_t *held)
 	sigaddset(held, SIGTERM);
 	sigaddset(held, SIGINT);
 	sigaddset(held, SIGHUP);
+	sigaddset(held, SIGCHLD);
 	sigprocmask(SIG_BLOCK, held, NULL);
 	signal(SIGPIPE, SIG_IGN);
 }
@@ -71,20 +73,23 @@ is_to_end(void)
 	return sigismember(&pending, SIGTERM) || sigismember(&pending, SIGINT);
 }
 
-static void
+/* Returns: exit status */
+static int
 wait_for_the_end(const sigset_t *held)
 {
+	bool failed = false;
 	int number;
 
 	do {
 		number = sigwaitinfo(held, NULL);
 		if (number == SIGHUP)
 			say(strsignal(number), ": nothing is reloaded; restart polluxd");
-	} while (number == SIGHUP || (number < 0 && errno == EINTR));
-	if (number > 0)
-		say(strsignal(number), ": ending");
+		failed = number == SIGCHLD && sockets_have_ended();
+	} while (!failed && number != SIGTERM && number != SIGINT);
+	say(failed ? "the process for sockets has ended" : strsignal(number), ": ending");
 	/* whoever cannot wait is not held up */
 	sigprocmask(SIG_UNBLOCK, held, NULL);
+	return failed ? STATUS_FAILURE : 0;
 }
 
 /* ---- the host ---- */
@@ -103,14 +108,16 @@ offer(struct plx_host *host, const struct plx_host_config *config, struct plx_wh
 static bool
 start(struct plx_host *host, const struct plx_host_config *config, struct plx_why *why)
 {
-	if (config->has_group && lchown(config->socket, (uid_t)-1, config->group) != 0)
-		return why_set(why, "%s cannot be given to group %u: %s", config->socket,
-			       config->group, strerror(errno));
+	const struct plx_host_socket *socket = &config->socket;
+
+	if (socket->has_group && lchown(socket->path, (uid_t)-1, socket->group) != 0)
+		return why_set(why, "%s cannot be given to group %u: %s", socket->path,
+			       socket->group, strerror(errno));
 	if (!offer(host, config, why) || !filter_install(why))
 		return false;
 	if (plx_host_serve(host) != PLX_OK)
 		return why_set(why, "there is no memory for a thread");
-	return true;
+	return sockets_serve(why);
 }
 
 static int
@@ -123,20 +130,24 @@ run(const struct plx_host_config *config)
 
 	hold_signals(&held);
 	plx_log_to(polluxd_log, NULL);
-	if (!rights_drop(config, &why))
+	if (!rights_drop(config, &why) || !sockets_fork(config, &why))
 		return program_fail(why.text, STATUS_FAILURE);
-	if (plx_host_start(config->socket, config->mode, &host, &why) != PLX_OK)
+	if (plx_host_start(config->socket.path, config->socket.mode, &host, &why) != PLX_OK)
 		return program_fail(why.text, STATUS_FAILURE);
 	if (start(host, config, &why)) {
 		if (!is_to_end()) {
-			say("programs can attach to ", config->socket);
+			say("programs can attach to ", config->socket.path);
+			if (config->sockets.served)
+				say("programs of sockets can come to ",
+				    config->sockets.socket.path);
 			notify("READY=1\n");
 		}
-		wait_for_the_end(&held);
+		status = wait_for_the_end(&held);
 	} else {
 		status = program_fail(why.text, STATUS_FAILURE);
 	}
 	notify("STOPPING=1\n");
+	sockets_end();
 	plx_host_stop(host);
 	return status;
 }

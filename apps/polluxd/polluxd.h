@@ -48,6 +48,9 @@ void notify(const char *text);
  */
 bool rights_drop(const struct plx_host_config *config, struct plx_why *why);
 
+/** Give up all capabilities. */
+bool rights_drop_all(struct plx_why *why);
+
 /** The capabilities that a device needs, as bits 1 << CAP_... */
 uint64_t rights_of_device(const char *device);
 

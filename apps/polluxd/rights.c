@@ -75,6 +75,12 @@ join_group(uint32_t group, struct plx_why *why)
 		       group, (unsigned)geteuid(), strerror(errno));
 }
 
+static bool
+join_group_of(const struct plx_host_socket *socket, struct plx_why *why)
+{
+	return !socket->has_group || join_group(socket->group, why);
+}
+
 static void
 raise_limit(int resource)
 {
@@ -124,11 +130,17 @@ rights_drop(const struct plx_host_config *config, struct plx_why *why)
 	raise_limit(RLIMIT_MEMLOCK); /* for DMA */
 	for (uint32_t i = 0; i < config->adapters; i++)
 		keep |= rights_of_device(config->adapter[i].options.device);
-	if (config->has_group && !join_group(config->group, why))
+	if (!join_group_of(&config->socket, why) || !join_group_of(&config->sockets.socket, why))
 		return false;
 	if (setrlimit(RLIMIT_CORE, &no_core) != 0)
 		return why_set(why, "core files cannot be forbidden: %s", strerror(errno));
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return why_set(why, "new privileges cannot be forbidden: %s", strerror(errno));
 	return drop_capabilities(keep, why);
+}
+
+bool
+rights_drop_all(struct plx_why *why)
+{
+	return drop_capabilities(0, why);
 }

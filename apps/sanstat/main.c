@@ -29,7 +29,8 @@ struct options {
 
 static const struct option_row rows[] = {
 	{ROW("socket", "PATH", OPTION_TEXT, socket), .least = 1, .most = 107,
-	 .value = "/run/pollux/sockets.sock", .sentence = "where the broker is"},
+	 .value = "/run/pollux/sockets.sock",
+	 .sentence = "where polluxd serves programs of sockets"},
 	{ROW("json", NULL, OPTION_FLAG, json),
 	 .sentence = "print one JSON object instead of lines"},
 	OPTION_HELP_ROW,
@@ -39,7 +40,7 @@ static const struct option_row rows[] = {
 static const struct program program = {
 	.name = "sanstat",
 	.purpose = "lists the sockets of this host that are over RDMA, and those that are not",
-	.forms = {{FORM_ALONE, "sanstat [OPTIONS]", "sanstat", "what the pollux-broker has"}},
+	.forms = {{FORM_ALONE, "sanstat [OPTIONS]", "sanstat", "what polluxd has of sockets"}},
 	.groups = {{FORM_ALONE, "Options"}},
 	.parts = {{rows, sizeof(rows) / sizeof(rows[0]), 0}},
 	.notes =
@@ -97,8 +98,9 @@ ask_for_text(const char *path)
 	char *text = NULL, why[256];
 
 	if (broker < 0) {
-		snprintf(why, sizeof(why), "no broker at %s: %s; pollux-broker is one", path,
-			 strerror(errno));
+		snprintf(why, sizeof(why),
+			 "nobody serves sockets at %s: %s; polluxd does, with a section sockets",
+			 path, strerror(errno));
 		(void)program_fail(why, STATUS_FAILURE);
 		return NULL;
 	}

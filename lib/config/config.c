@@ -258,7 +258,7 @@ static enum plx_status
 read_root(const char *path, const config_setting_t *root, struct settings *file,
 	  struct settings_mistakes *mistakes)
 {
-	static const char *const names[] = {"eal", "daemon", "adapters"};
+	static const char *const names[] = {"eal", "daemon", "sockets", "adapters"};
 	enum plx_status status = PLX_OK;
 
 	for (int i = 0; i < config_setting_length(root); i++) {
@@ -270,6 +270,8 @@ read_root(const char *path, const config_setting_t *root, struct settings *file,
 			status = read_eal(&at, file);
 		else if (strcmp(name, "daemon") == 0)
 			status = settings_read_daemon(&at, &file->daemon);
+		else if (strcmp(name, "sockets") == 0)
+			status = settings_read_sockets(&at, &file->sockets);
 		else if (strcmp(name, "adapters") == 0)
 			status = read_adapters(&at, file);
 		else

@@ -71,12 +71,32 @@ bool settings_read_right(const struct settings_place *at, struct plx_host_rights
 /* The names of these settings, after the `n` that are in the list.
  * Returns: how many there are then */
 uint32_t settings_right_names(const char **names, uint32_t n);
-/* The daemon's own section. */
+/* A setting of a section of its own. */
+struct settings_reader {
+	const char *name;
+	enum plx_status (*read)(const struct settings_place *at, void *section);
+};
+#define SETTINGS_READERS_MAX 8
+
+/* Those that a socket has; the last one has no name. */
+extern const struct settings_reader settings_socket_readers[];
+/* ... of this section. */
+enum plx_status settings_read_all(const struct settings_place *at,
+				  const struct settings_reader *readers, void *section);
+/* The sections of the daemon, and of programs of sockets. */
 enum plx_status settings_read_daemon(const struct settings_place *at,
-				     struct settings_daemon *daemon);
+				     struct plx_host_socket *daemon);
+enum plx_status settings_read_sockets(const struct settings_place *at,
+				      struct plx_host_sockets *sockets);
 /* May the host open an adapter with these options? */
 enum plx_status settings_check_hosted(const struct settings_place *at,
 				      const struct settings_section *section);
+
+/* "10.77.0.0/16" or "fd77::/64" */
+bool settings_parse_prefix(const char *text, long bits_min, struct plx_ip *ip,
+			   uint8_t *prefix_bits);
+/* An address without a prefix length. */
+bool settings_parse_ip(const char *text, struct plx_ip *ip);
 
 /* Find the setting of route number `which`, from 0, of an adapter. */
 const config_setting_t *settings_find_route(const config_setting_t *section, uint32_t which);

@@ -12,83 +12,92 @@
 
 enum {
 	MODE_DEFAULT = 0666, /* rights are judged when a program attaches, which then learns why */
+	SOCKETS_MODE_DEFAULT = 0600, /* whoever can open this one has its connections made */
 };
 
-#define SOCKET_DEFAULT "/run/pollux/polluxd.sock"
+#define SOCKET_DEFAULT  "/run/pollux/polluxd.sock"
+#define SOCKETS_DEFAULT "/run/pollux/sockets.sock"
 
 /* ---- the section of the daemon ---- */
 
 static enum plx_status
-read_socket(const struct settings_place *at, struct settings_daemon *daemon)
+read_path(const struct settings_place *at, void *section)
 {
 	static const struct settings_field field = {
-		"socket", SETTINGS_STRING, 0, sizeof(daemon->socket), 0, 0, NULL};
+		"socket", SETTINGS_STRING, 0, PLX_HOST_SOCKET_MAX, 0, 0, NULL};
 	const char *value = config_setting_get_string(at->setting);
+	struct plx_host_socket *to = section;
 
 	if (value && *value && *value != '/')
 		return settings_wrong(at,
 				      "socket = \"%.40s\" is not an absolute path, such as "
 				      "\"" SOCKET_DEFAULT "\"",
 				      value);
-	return settings_read_string(at, &field, daemon->socket);
+	return settings_read_string(at, &field, to->path);
 }
 
 /* libconfig has no octal numbers, so the mode is a string. */
 static enum plx_status
-read_mode(const struct settings_place *at, struct settings_daemon *daemon)
+read_mode(const struct settings_place *at, void *section)
 {
 	const char *value = config_setting_get_string(at->setting);
 	uint32_t mode = value != NULL ? plx_file_mode_read(value) : 0;
+	struct plx_host_socket *to = section;
 
 	if (mode == 0)
 		return settings_wrong(at,
 				      "mode = \"%.20s\" is not the mode of a file in octal digits, "
 				      "0%o to 0%o, such as \"0660\"",
 				      value ? value : "?", PLX_FILE_MODE_LEAST, PLX_FILE_MODE_MOST);
-	daemon->mode = mode;
+	to->mode = mode;
 	return PLX_OK;
 }
 
 static enum plx_status
-read_group(const struct settings_place *at, struct settings_daemon *daemon)
+read_group(const struct settings_place *at, void *section)
 {
-	enum plx_status status =
-		settings_find_id(at, SETTINGS_GROUP_ID, at->setting, &daemon->group);
+	struct plx_host_socket *to = section;
+	enum plx_status status = settings_find_id(at, SETTINGS_GROUP_ID, at->setting, &to->group);
 
-	daemon->has_group = status == PLX_OK;
+	to->has_group = status == PLX_OK;
 	return status;
 }
 
+const struct settings_reader settings_socket_readers[] = {
+	{"socket", read_path}, {"mode", read_mode}, {"group", read_group}, {NULL, NULL}};
+
 enum plx_status
-settings_read_daemon(const struct settings_place *at, struct settings_daemon *daemon)
+settings_read_all(const struct settings_place *at, const struct settings_reader *readers,
+		  void *section)
 {
-	static const struct {
-		const char *name;
-		enum plx_status (*read)(const struct settings_place *at,
-					struct settings_daemon *daemon);
-	} rows[] = {{"socket", read_socket}, {"mode", read_mode}, {"group", read_group}};
-	const char *names[PLX_COUNT_OF(rows)];
-	enum plx_status status = PLX_OK;
+	const char *names[SETTINGS_READERS_MAX];
+	uint32_t n = 0;
 
 	if (!config_setting_is_group(at->setting))
-		return settings_wrong(at, "daemon is not a group of settings in braces");
-	for (uint32_t i = 0; i < PLX_COUNT_OF(rows); i++)
-		names[i] = rows[i].name;
+		return settings_wrong(at, "%s is not a group of settings in braces",
+				      config_setting_name(at->setting));
+	for (; readers[n].name != NULL; n++)
+		names[n] = readers[n].name;
 	for (int i = 0; i < config_setting_length(at->setting); i++) {
 		struct settings_place inner = {
 			at->path, config_setting_get_elem(at->setting, (unsigned)i), at->mistakes};
+		enum plx_status status;
 		uint32_t row = 0;
 
-		while (row < PLX_COUNT_OF(rows) &&
-		       strcmp(config_setting_name(inner.setting), names[row]) != 0)
+		while (row < n && strcmp(config_setting_name(inner.setting), names[row]) != 0)
 			row++;
-		status = row < PLX_COUNT_OF(rows)
-				 ? rows[row].read(&inner, daemon)
-				 : settings_unknown(&inner, names, PLX_COUNT_OF(rows));
+		status = row < n ? readers[row].read(&inner, section)
+				 : settings_unknown(&inner, names, n);
 		if (settings_ends(at, status))
 			return status;
 	}
 	return PLX_OK;
+}
+
+enum plx_status
+settings_read_daemon(const struct settings_place *at, struct plx_host_socket *daemon)
+{
+	return settings_read_all(at, settings_socket_readers, daemon);
 }
 
 /* ---- its adapters ---- */
@@ -122,16 +131,22 @@ settings_check_hosted(const struct settings_place *at, const struct settings_sec
 }
 
 static void
+set_defaults(struct plx_host_socket *socket, const char *path, uint32_t mode)
+{
+	if (!*socket->path)
+		snprintf(socket->path, sizeof(socket->path), "%s", path);
+	if (socket->mode == 0)
+		socket->mode = mode;
+}
+
+static void
 convert(const struct settings *file, struct plx_host_config *config)
 {
-	const struct settings_daemon *daemon = &file->daemon;
-
 	memset(config, 0, sizeof(*config));
-	snprintf(config->socket, sizeof(config->socket), "%s",
-		 *daemon->socket ? daemon->socket : SOCKET_DEFAULT);
-	config->mode = daemon->mode ? daemon->mode : MODE_DEFAULT;
-	config->group = daemon->group;
-	config->has_group = daemon->has_group;
+	config->socket = file->daemon;
+	set_defaults(&config->socket, SOCKET_DEFAULT, MODE_DEFAULT);
+	config->sockets = file->sockets;
+	set_defaults(&config->sockets.socket, SOCKETS_DEFAULT, SOCKETS_MODE_DEFAULT);
 	config->adapters = file->sections;
 	for (uint32_t i = 0; i < file->sections; i++) {
 		memcpy(config->adapter[i].name, file->section[i].name,

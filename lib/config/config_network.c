@@ -11,9 +11,8 @@
 
 #include "config.h"
 
-/* "10.77.0.1/24" or "fd77::1/64" */
-static bool
-parse_address(const char *text, long bits_min, struct plx_ip *ip, uint8_t *prefix_bits)
+bool
+settings_parse_prefix(const char *text, long bits_min, struct plx_ip *ip, uint8_t *prefix_bits)
 {
 	char host[INET6_ADDRSTRLEN];
 	const char *slash = strchr(text, '/');
@@ -50,8 +49,8 @@ settings_read_addresses(const struct settings_place *at, struct plx_adapter_opti
 		const char *text = config_setting_get_string_elem(at->setting, i);
 		uint32_t to = options->addresses;
 
-		if (!text || !parse_address(text, 1, &options->address[to].ip,
-					    &options->address[to].prefix_bits))
+		if (!text || !settings_parse_prefix(text, 1, &options->address[to].ip,
+						    &options->address[to].prefix_bits))
 			return settings_wrong(
 				at,
 				"address \"%.60s\" is not an IP address with the length of "
@@ -63,9 +62,8 @@ settings_read_addresses(const struct settings_place *at, struct plx_adapter_opti
 	return PLX_OK;
 }
 
-/* An address without a prefix length. */
-static bool
-parse_ip(const char *text, struct plx_ip *ip)
+bool
+settings_parse_ip(const char *text, struct plx_ip *ip)
 {
 	memset(ip, 0, sizeof(*ip));
 	if (inet_pton(AF_INET, text, ip->v) == 1)
@@ -86,7 +84,8 @@ parse_route(const char *text, struct plx_ip *net, uint8_t *prefix_bits, struct p
 		return false;
 	memcpy(head, text, (size_t)(between - text));
 	head[between - text] = '\0';
-	return parse_address(head, 0, net, prefix_bits) && parse_ip(between + strlen(" via "), via);
+	return settings_parse_prefix(head, 0, net, prefix_bits) &&
+	       settings_parse_ip(between + strlen(" via "), via);
 }
 
 /* Add a route after the existing ones; a gateway is a route to everywhere. */
@@ -102,7 +101,7 @@ read_route(const struct settings_place *at, const char *text, bool is_gateway,
 				      PLX_ADAPTER_ROUTES_MAX);
 	memset(&options->route[to], 0, sizeof(options->route[to]));
 	if (is_gateway) {
-		good = text && parse_ip(text, &options->route[to].via);
+		good = text && settings_parse_ip(text, &options->route[to].via);
 		options->route[to].net.version = options->route[to].via.version;
 	} else {
 		good = text &&

@@ -8,15 +8,30 @@
 
 #include "plx_adapter.h"
 #include "plx_host_rights.h"
+#include "plx_san_rules.h"
 
 enum {
 	PLX_HOST_SOCKET_MAX = 108, /* [bytes] of a path, with its end: struct sockaddr_un */
 };
 
+/* That programs come to. */
+struct plx_host_socket {
+	char path[PLX_HOST_SOCKET_MAX];
+	uint32_t mode, group; /* of that file */
+	bool has_group;       /* false: the group is the process's */
+};
+
+/* Programs of sockets. */
+struct plx_host_sockets {
+	struct plx_host_socket socket;
+	bool served; /* false: there is no such section */
+	uint32_t rules;
+	struct plx_san_rule rule[PLX_SAN_RULES_MAX];
+};
+
 struct plx_host_config {
-	char socket[PLX_HOST_SOCKET_MAX]; /* that programs attach to */
-	uint32_t mode, group;             /* of that file */
-	bool has_group;                   /* false: the group is the process's */
+	struct plx_host_socket socket; /* that programs attach to */
+	struct plx_host_sockets sockets;
 	uint32_t adapters;
 	struct {
 		char name[PLX_ADAPTER_NAME_MAX + 1];

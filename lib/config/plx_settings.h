@@ -62,19 +62,14 @@ struct settings_section {
 	struct plx_host_rights rights;
 };
 
-/* The daemon's own section. */
-struct settings_daemon {
-	char socket[PLX_HOST_SOCKET_MAX]; /* "": the default */
-	uint32_t mode, group;             /* mode 0: the default */
-	bool has_group;
-};
-
 struct settings {
 	char path[SETTINGS_PATH_MAX]; /* "" if there is no file */
 	char eal[SETTINGS_EAL_MAX];
 	uint32_t sections;
 	bool is_hosts; /* of a host, for which more is wrong */
-	struct settings_daemon daemon;
+	/* path "", mode 0: the default */
+	struct plx_host_socket daemon;
+	struct plx_host_sockets sockets;
 	struct settings_section section[PLX_ADAPTERS_MAX];
 };
 

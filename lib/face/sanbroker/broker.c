@@ -50,6 +50,13 @@ broker_log(const struct san_broker *broker, const char *format, ...)
 	broker->options.log(broker->options.context, line);
 }
 
+bool
+broker_is_rdma(const struct san_broker *broker, const struct san_address *address)
+{
+	return plx_san_rules_say_rdma(broker->rule, broker->options.rules, &address->ip,
+				      address->port);
+}
+
 /* ---- what it sleeps on ---- */
 
 bool
@@ -317,7 +324,7 @@ san_broker_open(const struct san_broker_options *options, struct san_broker **ou
 	enum plx_status status;
 
 	if (strlen(options->path) >= sizeof(broker->path) || options->path[0] != '/' ||
-	    options->rules > SAN_RULES_MAX) {
+	    options->rules > PLX_SAN_RULES_MAX) {
 		plx_why_set(why, "the broker's socket needs an absolute path of at most %zu bytes",
 			    sizeof(broker->path) - 1);
 		return PLX_INVALID;

@@ -125,7 +125,7 @@ struct listener {
 
 struct san_broker {
 	struct san_broker_options options;
-	struct san_rule rule[SAN_RULES_MAX];
+	struct plx_san_rule rule[PLX_SAN_RULES_MAX];
 	char path[108];
 	WSPPROC_TABLE call;
 	int epoll;
@@ -145,6 +145,8 @@ struct san_broker {
 uint64_t broker_now(void);
 void broker_log(const struct san_broker *broker, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Do the rules say so? */
+bool broker_is_rdma(const struct san_broker *broker, const struct san_address *address);
 bool broker_watch(struct san_broker *broker, struct watch *watch, int fd,
 		  void (*ready)(struct watch *watch), void *owner);
 /* @param events of epoll, EPOLLHUP and EPOLLERR in any case */
@@ -158,10 +160,6 @@ void broker_fall_back(struct san_broker *broker, const struct san_address *addre
 		      enum fallback_reason reason, int error);
 /* Memory with a text, for a program that asks. -1: there is no room for it */
 int broker_show(const struct program *asker);
-
-/* ---- rules.c ---- */
-
-bool broker_is_rdma(const struct san_broker *broker, const struct san_address *address);
 
 /* ---- program.c ---- */
 

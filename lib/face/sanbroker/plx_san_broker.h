@@ -13,24 +13,12 @@
 #define PLX_SAN_BROKER_H
 
 #include "plx_base.h"
-#include "plx_types.h"
-
-enum {
-	SAN_RULES_MAX = 256,
-};
-
-/* What goes over RDMA: the first rule that fits says. Without one it is TCP. */
-struct san_rule {
-	struct plx_ip ip;     /* version 0: any */
-	uint8_t bits;         /* of the prefix */
-	uint16_t first, last; /* ports */
-	bool rdma;
-};
+#include "plx_san_rules.h"
 
 struct san_broker_options {
 	const char *path; /* of the socket for programs */
 	uint32_t mode;    /* of that file; 0: 0600 */
-	const struct san_rule *rule;
+	const struct plx_san_rule *rule;
 	uint32_t rules;
 	uint32_t suspend_ms; /* how long a suspension may last; 0: 30 s */
 	uint32_t linger_ms;  /* ... the end of a connection that programs have closed; 0: 60 s */

@@ -35,7 +35,7 @@ log_line(void *context, const char *line)
 void
 broker_main(uint8_t host)
 {
-	const struct san_rule all = {.first = 0, .last = 65535, .rdma = true};
+	const struct plx_san_rule all = {.first = 0, .last = 65535, .rdma = true};
 	const struct san_broker_options options = {
 		.path = path[host],
 		.rule = &all,

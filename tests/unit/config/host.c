@@ -68,10 +68,14 @@ the_shipped_file_has_the_defaults_that_it_says(void **state)
 
 	(void)state;
 	expect_right(read_file(shipped));
-	assert_string_equal(config.socket, "/run/pollux/polluxd.sock");
-	assert_int_equal(config.mode, 0660);
-	assert_true(config.has_group);
-	assert_int_equal(config.group, 0);
+	assert_string_equal(config.socket.path, "/run/pollux/polluxd.sock");
+	assert_int_equal(config.socket.mode, 0660);
+	assert_true(config.socket.has_group);
+	assert_int_equal(config.socket.group, 0);
+	assert_true(config.sockets.served);
+	assert_string_equal(config.sockets.socket.path, "/run/pollux/sockets.sock");
+	assert_int_equal(config.sockets.socket.mode, 0660);
+	assert_int_equal(config.sockets.rules, 2);
 	assert_int_equal(config.adapters, 2);
 	said = &config.adapter[0].rights;
 	left_out = &config.adapter[1].rights;
@@ -97,9 +101,15 @@ without_a_section_the_socket_is_the_default(void **state)
 {
 	(void)state;
 	expect_right(HEAD TAIL);
-	assert_string_equal(config.socket, "/run/pollux/polluxd.sock");
-	assert_int_equal(config.mode, 0666);
-	assert_false(config.has_group);
+	assert_string_equal(config.socket.path, "/run/pollux/polluxd.sock");
+	assert_int_equal(config.socket.mode, 0666);
+	assert_false(config.socket.has_group);
+	assert_false(config.sockets.served);
+	expect_right("sockets = {};\n" HEAD TAIL);
+	assert_true(config.sockets.served);
+	assert_string_equal(config.sockets.socket.path, "/run/pollux/sockets.sock");
+	assert_int_equal(config.sockets.socket.mode, 0600);
+	assert_int_equal(config.sockets.rules, 0);
 }
 
 static void
@@ -113,9 +123,9 @@ every_limit_can_be_set(void **state)
 		     "seats = 1024; seats_per_user = 1; seat_queue_pairs = 16384;\n"
 		     "seat_connections = 1; seat_keys = 1048575; seat_memory_mib = 16777216;\n"
 		     "listen_ports = [ 1, 65535 ];\n" TAIL);
-	assert_string_equal(config.socket, "/tmp/s");
-	assert_int_equal(config.mode, 0600);
-	assert_int_equal(config.group, 12);
+	assert_string_equal(config.socket.path, "/tmp/s");
+	assert_int_equal(config.socket.mode, 0600);
+	assert_int_equal(config.socket.group, 12);
 	assert_int_equal(rights->users, 2);
 	assert_int_equal(rights->user[0], 0);
 	assert_int_equal(rights->user[1], 4294967294u);
@@ -129,6 +139,34 @@ every_limit_can_be_set(void **state)
 	assert_int_equal(rights->quota[PLX_HOST_MEMORY], 1ull << 44);
 	assert_int_equal(rights->port_first, 1);
 	assert_int_equal(rights->port_last, 65535);
+}
+
+static void
+rules_are_read_in_their_order(void **state)
+{
+	const struct plx_san_rule *rule = config.sockets.rule;
+
+	(void)state;
+	expect_right("sockets = { socket = \"/tmp/s\"; mode = \"0666\"; group = 12; rules = (\n"
+		     " { address = \"10.77.0.0/16\"; ports = \"80-443\"; use = \"rdma\"; },\n"
+		     " { address = \"fd77::1\"; ports = \"6379\"; use = \"tcp\"; },\n"
+		     " { use = \"rdma\"; } ); };\n" HEAD TAIL);
+	assert_string_equal(config.sockets.socket.path, "/tmp/s");
+	assert_int_equal(config.sockets.socket.mode, 0666);
+	assert_int_equal(config.sockets.socket.group, 12);
+	assert_int_equal(config.sockets.rules, 3);
+	assert_int_equal(rule[0].ip.version, 4);
+	assert_int_equal(rule[0].bits, 16);
+	assert_int_equal(rule[0].first, 80);
+	assert_int_equal(rule[0].last, 443);
+	assert_true(rule[0].rdma);
+	assert_int_equal(rule[1].ip.version, 6);
+	assert_int_equal(rule[1].bits, 128);
+	assert_int_equal(rule[1].last, 6379);
+	assert_false(rule[1].rdma);
+	assert_int_equal(rule[2].ip.version, 0);
+	assert_int_equal(rule[2].first, 1);
+	assert_int_equal(rule[2].last, 65535);
 }
 
 /* ---- mistakes ---- */
@@ -241,6 +279,47 @@ a_wrong_daemon_section_is_refused(void **state)
 	snprintf(text, sizeof(text), "daemon = { socket = \"/%0108d\"; };\n" HEAD TAIL, 0);
 	expect_mistake(text, "wrong.conf:1: socket = \"/000000000000000000000000000000000000000\" "
 			     "has 109 characters; it needs 1 to 107");
+}
+
+#define A_RULE                                                                                  \
+	"a rule is { use = \"rdma\"; } or { use = \"tcp\"; }, with address and ports if it is " \
+	"not for all"
+#define A_PORT "is neither a port, 1 to 65535, nor a range, such as \"8000-8999\", in quotes"
+#define AN_IP \
+	"is not an IP address, with or without the length of a prefix, such as \"10.77.0.0/16\""
+
+static void
+a_wrong_rule_is_refused(void **state)
+{
+	static const struct {
+		const char *rules, *sentence;
+	} cases[] = {
+		{"3", "rules is not a list of at most 256 groups: ( { ... }, { ... } )"},
+		{"( 7 )", A_RULE},
+		{"( { address = \"10.0.0.1\"; } )", A_RULE},
+		{"( { use = \"udp\"; } )", "use = \"udp\" is neither \"rdma\" nor \"tcp\""},
+		{"( { use = 5; } )", "use = \"?\" is neither \"rdma\" nor \"tcp\""},
+		{"( { ports = \"0\"; use = \"tcp\"; } )", "ports = \"0\" " A_PORT},
+		{"( { ports = 80; use = \"tcp\"; } )", "ports = \"?\" " A_PORT},
+		{"( { ports = \"9-8\"; use = \"tcp\"; } )", "ports = \"9-8\" " A_PORT},
+		{"( { ports = \"70000\"; use = \"tcp\"; } )", "ports = \"70000\" " A_PORT},
+		{"( { ports = \"-1\"; use = \"tcp\"; } )", "ports = \"-1\" " A_PORT},
+		{"( { ports = \"1-2x\"; use = \"tcp\"; } )", "ports = \"1-2x\" " A_PORT},
+		{"( { address = \"10.0.0.0/33\"; use = \"tcp\"; } )",
+		 "address = \"10.0.0.0/33\" " AN_IP},
+		{"( { address = \"host\"; use = \"tcp\"; } )", "address = \"host\" " AN_IP},
+		{"( { port = \"1\"; use = \"tcp\"; } )",
+		 "there is no setting port; did you mean ports?"},
+	};
+	char text[1024], expected[512];
+
+	(void)state;
+	for (size_t i = 0; i < PLX_COUNT_OF(cases); i++) {
+		snprintf(text, sizeof(text), "sockets = {\n rules = %s; };\n" HEAD TAIL,
+			 cases[i].rules);
+		snprintf(expected, sizeof(expected), "wrong.conf:2: %s", cases[i].sentence);
+		expect_mistake(text, expected);
+	}
 }
 
 static void
@@ -381,9 +460,11 @@ main(int argc, char **argv)
 		cmocka_unit_test(the_shipped_file_has_the_defaults_that_it_says),
 		cmocka_unit_test(without_a_section_the_socket_is_the_default),
 		cmocka_unit_test(every_limit_can_be_set),
+		cmocka_unit_test(rules_are_read_in_their_order),
 		cmocka_unit_test(each_wrong_right_is_refused),
 		cmocka_unit_test(lists_have_a_limit),
 		cmocka_unit_test(a_wrong_daemon_section_is_refused),
+		cmocka_unit_test(a_wrong_rule_is_refused),
 		cmocka_unit_test(a_host_needs_a_file_and_an_adapter),
 		cmocka_unit_test(all_mistakes_are_told_in_the_order_of_the_file),
 		cmocka_unit_test(an_attached_adapter_needs_neither_device_nor_address),

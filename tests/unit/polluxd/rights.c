@@ -141,7 +141,7 @@ join_and_give(void)
 	CHILD(file >= 0);
 	if (geteuid() == 0) {
 		CHILD(rights_drop(&config, &why));
-		CHILD(lchown(path, (uid_t)-1, config.group) == 0);
+		CHILD(lchown(path, (uid_t)-1, config.socket.group) == 0);
 		CHILD(lchown(path, 1, (gid_t)-1) != 0); /* only a capability could */
 	} else {
 		CHILD(!rights_drop(&config, &why));
@@ -155,8 +155,8 @@ the_sockets_group_is_joined_before(void **state)
 {
 	(void)state;
 	offer_device("net_wire0");
-	config.has_group = true;
-	config.group = 12345;
+	config.socket.has_group = true;
+	config.socket.group = 12345;
 	assert_int_equal(in_child(join_and_give), 0);
 }
 
@@ -177,8 +177,8 @@ a_group_that_is_not_ones_own_is_refused(void **state)
 {
 	(void)state;
 	offer_device("net_wire0");
-	config.has_group = true;
-	config.group = 12345;
+	config.socket.has_group = true;
+	config.socket.group = 12345;
 	assert_int_equal(in_child(join_as_nobody), 0);
 }
 

@@ -396,7 +396,7 @@ look_by_sanstat(void *arg)
 	(void)only_session(all);
 	json_decref(all);
 	run_sanstat("--socket /nonexistent", text, sizeof(text), 1);
-	TOWN_MUST(strstr(text, "no broker at /nonexistent") != NULL);
+	TOWN_MUST(strstr(text, "nobody serves sockets at /nonexistent") != NULL);
 	san_client_close(fd);
 	close(fd);
 }

@@ -45,7 +45,7 @@ say(void *context, const char *line)
 static int
 be_broker(const struct broker *one, int ready, int end)
 {
-	static const struct san_rule rule = {.first = PORTS_FROM, .last = 65535, .rdma = true};
+	static const struct plx_san_rule rule = {.first = PORTS_FROM, .last = 65535, .rdma = true};
 	const struct san_broker_options options = {
 		.path = one->path, .mode = 0666, .rule = &rule, .rules = 1, .log = say};
 	struct san_broker_counts counts;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What goes over RDMA.
+ * Start with plx_san_rules_say_rdma().
  */
-#include "broker.h"
+#include <string.h>
+
+#include "plx_san_rules.h"
 
 static bool
 has_prefix(const struct plx_ip *prefix, uint8_t bits, const struct plx_ip *ip)
@@ -17,14 +19,12 @@ has_prefix(const struct plx_ip *prefix, uint8_t bits, const struct plx_ip *ip)
 }
 
 bool
-broker_is_rdma(const struct san_broker *broker, const struct san_address *address)
+plx_san_rules_say_rdma(const struct plx_san_rule *rule, uint32_t rules, const struct plx_ip *ip,
+		       uint16_t port)
 {
-	for (uint32_t i = 0; i < broker->options.rules; i++) {
-		const struct san_rule *rule = &broker->rule[i];
-
-		if (has_prefix(&rule->ip, rule->bits, &address->ip) &&
-		    address->port >= rule->first && address->port <= rule->last)
-			return rule->rdma;
-	}
+	for (uint32_t i = 0; i < rules; i++)
+		if (has_prefix(&rule[i].ip, rule[i].bits, ip) && port >= rule[i].first &&
+		    port <= rule[i].last)
+			return rule[i].rdma;
 	return false;
 }
