@@ -138,8 +138,14 @@ tear_down(void **state)
 static bool
 offer(unsigned i, char name[PLX_ADAPTER_NAME_MAX + 1], struct plx_adapter_options *options)
 {
+	const char *faults = getenv("TOWN_WIRE"); /* of net_wire, such as "loss=0.01" */
+	size_t used;
+
 	if (!host_side_offer(i, name, options))
 		return false;
+	used = strlen(options->device);
+	if (faults != NULL)
+		snprintf(options->device + used, sizeof(options->device) - used, ",%s", faults);
 	options->qps = 256;
 	options->keys = 1024;
 	return true;

@@ -2,7 +2,8 @@
  *
  * Two hosts with a broker each, and programs of theirs: all in processes of their own, in one
  * network namespace. A host process has the two adapters, which are joined. A program is a function
- * that ends with 0. Start with town_run().
+ * that ends with 0. TOWN_WIRE in the environment has faults of the wire, arguments of net_wire such
+ * as "loss=0.01". Start with town_run().
  */
 #ifndef PLX_TEST_TOWN_H
 #define PLX_TEST_TOWN_H
