@@ -70,14 +70,19 @@ error_of(const struct session *session)
 	return 0;
 }
 
-/* ... for who asks first. */
+/* ... for who asks first: a call that has bytes to return leaves it to the next one. */
 static int
-take_error(struct session *session)
+pending_error(const struct session *session)
 {
-	int error = session->error_told ? 0 : error_of(session);
+	return session->error_told ? 0 : error_of(session);
+}
 
-	session->error_told |= error != 0;
-	return error;
+/* Returns: the error below 0 */
+static int
+tell(struct session *session, int error)
+{
+	session->error_told |= error == pending_error(session);
+	return -error;
 }
 
 static uint64_t
@@ -186,7 +191,7 @@ read_some(struct session *session, void *bytes, size_t n, int flags, bool spins,
 	}
 	if (plx_san_is_at_end(stream))
 		return 0;
-	*error = take_error(session);
+	*error = pending_error(session);
 	return *error == 0 && is_ended(session) ? 0 : -1;
 }
 
@@ -209,7 +214,7 @@ receive(struct session *session, int fd, uint8_t *bytes, size_t n, int flags)
 		if (error == 0)
 			got = read_some(session, bytes + done, n - done, flags, spins, &error);
 		else if (error == ESHUTDOWN)
-			got = (error = take_error(session)) == 0 ? 0 : -1;
+			got = (error = pending_error(session)) == 0 ? 0 : -1;
 		if (got >= 0) {
 			done += (size_t)got;
 			if (got == 0 || !all || done == n)
@@ -218,7 +223,7 @@ receive(struct session *session, int fd, uint8_t *bytes, size_t n, int flags)
 		} else if (done > 0 && error != 0) {
 			return (ssize_t)done;
 		} else if (error != 0) {
-			return -error;
+			return tell(session, error);
 		} else if (may_spin(session, flags) &&
 			   (!spins || session->companion.completed != completed)) {
 			spins = true;
@@ -255,7 +260,7 @@ write_some(struct session *session, const uint8_t *bytes, size_t n, int flags, i
 	struct plx_san_stream *stream = &session->companion.stream;
 	uint32_t most = n > UINT32_MAX ? UINT32_MAX : (uint32_t)n, put = 0;
 
-	*error = take_error(session);
+	*error = pending_error(session);
 	if (*error == 0 && (is_ended(session) || stream->out.fin_wanted))
 		*error = EPIPE;
 	if (*error != 0)
@@ -285,7 +290,7 @@ transmit(struct session *session, int fd, const uint8_t *bytes, size_t n, int fl
 			control_run(session);
 			put = write_some(session, bytes + done, n - done, flags, &error);
 		} else if (error == ESHUTDOWN) {
-			error = take_error(session);
+			error = pending_error(session);
 			error = error != 0 ? error : EPIPE;
 		}
 		if (put > 0)
@@ -293,7 +298,7 @@ transmit(struct session *session, int fd, const uint8_t *bytes, size_t n, int fl
 		if (done == n || (put < 0 && done > 0))
 			return (ssize_t)done;
 		if (put < 0)
-			return -error;
+			return tell(session, error);
 		if (put == 0 && !(may_spin(session, flags) && control_spin(session)) &&
 		    (!waits(session, fd, flags) ||
 		     !park(session, SAN_READY_OUT, fd, SO_SNDTIMEO, &end)))
@@ -373,7 +378,7 @@ san_client_error(int fd)
 	control_lock(session);
 	control_attend(session);
 	control_run(session);
-	error = take_error(session);
+	error = -tell(session, pending_error(session));
 	control_unlock(session);
 	client_put(session);
 	return error;

@@ -21,7 +21,7 @@ enum {
 };
 
 struct totals {
-	uint64_t seeds, swaps, calls, deaths, forks, bytes, turns, longest, longest_seed;
+	uint64_t seeds, swaps, calls, deaths, forks, broken, bytes, turns, longest, longest_seed;
 };
 
 struct options {
@@ -60,6 +60,20 @@ draw_knobs(void)
 		knobs->quota = SENT_MAX / 2;
 }
 
+/* Of a stream of its own: seeds in which nothing breaks stay what they are. */
+static void
+draw_breaking(uint64_t seed)
+{
+	uint64_t random = plx_splitmix64(&seed);
+	struct knobs *knobs = &sys->knobs;
+
+	if (random % 3 != 0)
+		return;
+	knobs->breaks = random & 256 ? BREAK_BROKER : BREAK_PATH;
+	knobs->break_host = random & 512 ? 1 : 0;
+	knobs->break_every = UINT64_C(20) << ((random >> 32) % 10);
+}
+
 static void
 begin(uint64_t seed, bool trace)
 {
@@ -69,6 +83,7 @@ begin(uint64_t seed, bool trace)
 	sys->trace = trace;
 	sys->now = sys->progress_at = PLX_SEC;
 	draw_knobs();
+	draw_breaking(seed);
 	for (uint32_t i = 0; i < DIRECTIONS; i++) {
 		struct direction *d = &sys->direction[i];
 
@@ -134,12 +149,13 @@ run_one(uint64_t seed, const struct options *options)
 	if (sys->over == 1)
 		return true;
 	fprintf(stderr,
-		"plx-sim-sockets: seed %llu: %s\n  preempt %u, kills %u, programs %u, delay %llu, "
+		"plx-sim-sockets: seed %llu: %s\n  preempt %u, kills %u, breaks %u, programs %u, "
+		"delay %llu, "
 		"credits %u, payload %u, calls of %u\n"
 		"  again: plx-sim-sockets --first %llu --trace\n",
 		(unsigned long long)seed, sys->failure, sys->knobs.preempt, sys->knobs.kills,
-		sys->knobs.programs, (unsigned long long)sys->knobs.delay, sys->knobs.credits,
-		sys->knobs.payload, sys->knobs.most, (unsigned long long)seed);
+		sys->knobs.breaks, sys->knobs.programs, (unsigned long long)sys->knobs.delay,
+		sys->knobs.credits, sys->knobs.payload, sys->knobs.most, (unsigned long long)seed);
 	return false;
 }
 
@@ -153,6 +169,7 @@ add(struct totals *to, const struct totals *one)
 	to->calls += one->calls;
 	to->deaths += one->deaths;
 	to->forks += one->forks;
+	to->broken += one->broken;
 	to->bytes += one->bytes;
 	to->turns += one->turns;
 	if (one->longest > to->longest) {
@@ -170,6 +187,7 @@ totals_of(uint64_t seed)
 		.calls = sys->calls,
 		.deaths = sys->deaths,
 		.forks = sys->forks,
+		.broken = sys->broken,
 		.bytes = sys->bytes_moved,
 		.turns = sys->turns,
 		.longest = sys->longest,
@@ -233,16 +251,17 @@ run_all(const struct options *options)
 			worst = EXIT_WRONG;
 	for (uint32_t i = 0; i < options->jobs; i++)
 		add(&sum, &totals[i]);
-	printf("seeds %llu  calls %llu  bytes %llu  swaps %llu  deaths %llu  forks %llu  turns "
-	       "%llu\n"
+	printf("seeds %llu  calls %llu  bytes %llu  swaps %llu  deaths %llu  forks %llu  "
+	       "broken %llu  turns %llu\n"
 	       "longest time in which no call returned: %.3f ms (seed %llu)\n",
 	       (unsigned long long)sum.seeds, (unsigned long long)sum.calls,
 	       (unsigned long long)sum.bytes, (unsigned long long)sum.swaps,
 	       (unsigned long long)sum.deaths, (unsigned long long)sum.forks,
-	       (unsigned long long)sum.turns, (double)sum.longest / 1e6,
-	       (unsigned long long)sum.longest_seed);
-	if (options->expect && (sum.swaps < sum.seeds || sum.deaths < sum.seeds / 2 ||
-				sum.forks < sum.seeds || sum.calls < 50 * sum.seeds)) {
+	       (unsigned long long)sum.broken, (unsigned long long)sum.turns,
+	       (double)sum.longest / 1e6, (unsigned long long)sum.longest_seed);
+	if (options->expect &&
+	    (sum.swaps < sum.seeds || sum.deaths < sum.seeds / 2 || sum.forks < sum.seeds ||
+	     sum.broken < sum.seeds / 10 || sum.calls < 50 * sum.seeds)) {
 		fprintf(stderr, "plx-sim-sockets: too little has happened\n");
 		worst = EXIT_WRONG;
 	}

@@ -22,6 +22,7 @@ enum {
 
 static const char *const path[HOSTS] = {"/a", "/b"};
 static uint8_t bytes[SENT_MAX];
+static bool is_over; /* of this program: a call has failed */
 
 /* ---- brokers ---- */
 
@@ -76,11 +77,15 @@ pause_for(uint64_t ns)
 	(void)sys_wait(NULL, 0, sys->now + ns);
 }
 
+/* One whose broker has been killed does not begin. */
 static void
 start(uint8_t host)
 {
-	while (san_client_start(path[host]) != 0)
+	while (san_client_start(path[host]) != 0) {
+		if (sys->broken)
+			sys_exit();
 		pause_for(RETRY_MS * PLX_MSEC);
+	}
 }
 
 static int
@@ -127,10 +132,16 @@ returned(void)
 	sys->calls++;
 }
 
+/* As connections fail, and only if this one is broken. */
 static void
 failed(const char *what)
 {
-	sys_fail("S20: %s fails: %s", what, strerror(errno));
+	bool may_be = errno == ENETDOWN || errno == ECONNRESET || errno == ETIMEDOUT ||
+		      errno == EPIPE || errno == ENOTCONN;
+
+	if (!sys->broken || !may_be)
+		sys_fail("S20: %s fails: %s", what, strerror(errno));
+	is_over = true;
 }
 
 /* The bytes that a call takes are the next ones of its direction. */
@@ -171,9 +182,13 @@ write_it(uint32_t direction, int fd)
 	if (d->quota > 0) {
 		send_some(direction, fd);
 	} else if (!d->shut) {
-		if (san_client_shutdown(fd, SHUT_WR) != 0)
+		/* whoever was killed in it may have done it, and the connection has ended */
+		bool again = d->shutting;
+
+		d->shutting = true;
+		d->shut = san_client_shutdown(fd, SHUT_WR) == 0 || (again && errno == ENOTCONN);
+		if (!d->shut)
 			failed("shutdown()");
-		d->shut = true;
 		sys_log("shuts direction %u", direction);
 	}
 	d->writer = -1;
@@ -231,7 +246,7 @@ use(uint8_t host, int fd)
 {
 	uint32_t out = host, in = 1 - host;
 
-	if (sys->direction[in].end && sys->direction[out].shut)
+	if (is_over || (sys->direction[in].end && sys->direction[out].shut))
 		return false;
 	switch (sys_draw(8)) {
 	case 0:
@@ -301,7 +316,7 @@ adopt(int fd)
 {
 	if (san_client_adopt(fd) == SAN_IS_RDMA)
 		return true;
-	if (!sys->direction[0].shut || !sys->direction[1].shut)
+	if (!sys->broken && (!sys->direction[0].shut || !sys->direction[1].shut))
 		sys_fail("S1: a descriptor that came from another program is none of the switch's");
 	return false;
 }
@@ -371,6 +386,7 @@ program_main(uint8_t host)
 	if (host == 1 && !adopt(fd))
 		sys_fail("S1: what was accepted is none of the switch's");
 	sys->programs[host] = 1;
+	sys->sides++;
 	sys->process[self].mortal = true;
 	run(host, fd);
 }

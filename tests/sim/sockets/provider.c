@@ -12,6 +12,7 @@ enum {
 	HANDLES = 32,
 	BUSY_ONE_IN = 8,
 	ACK_NS = 1000,
+	UNTOLD_NS = 2000000000, /* until an end learns that its connection has failed */
 };
 
 #define LENT_NS (5 * PLX_SEC)
@@ -299,9 +300,44 @@ network_step(void)
 	}
 }
 
+bool
+provider_break(void)
+{
+	for (uint32_t i = 0; i < QPS; i++) {
+		struct qp *qp = &sys->qp[i];
+
+		if (qp->state != QP_CONNECTED || qp->peer == 0)
+			continue;
+		sys_log("  the path between queue pairs %u and %u is broken", number_of(qp),
+			qp->peer);
+		later(EVENT_OVER, qp->peer, sys->now + sys_draw(UNTOLD_NS), 0);
+		later(EVENT_OVER, number_of(qp), sys->now + sys_draw(UNTOLD_NS), 0);
+		qp_at(qp->peer)->peer = 0;
+		qp->peer = 0;
+		return true;
+	}
+	return false;
+}
+
+/* Whom nobody is to have: an heir has ended. */
+static void
+disinherit(uint32_t seat)
+{
+	for (uint32_t i = 0; i < QPS; i++) {
+		struct qp *qp = &sys->qp[i];
+
+		if (qp->state == QP_NONE || qp->heir != seat)
+			continue;
+		qp->heir = 0;
+		if (is_parked(qp) || qp->left)
+			hang_up(qp);
+	}
+}
+
 void
 provider_end(int process)
 {
+	disinherit(sys->process[process].number);
 	for (uint32_t i = 0; i < QPS; i++) {
 		struct qp *qp = &sys->qp[i];
 		uint32_t seat = sys->process[process].number;

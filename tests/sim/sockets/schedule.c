@@ -191,14 +191,10 @@ is_last_of_its_side(int place)
 }
 
 static void
-kill_one(int place)
+kill_it(int place)
 {
 	struct process *process = &sys->process[place];
 
-	if (sys->knobs.kills == 0 || !process->mortal ||
-	    !sys_one_in((uint32_t)sys->knobs.kill_every) || is_last_of_its_side(place))
-		return;
-	sys->knobs.kills--;
 	sys->deaths++;
 	process->killed = true;
 	process->mortal = false;
@@ -206,6 +202,34 @@ kill_one(int place)
 	programs_killed(place);
 	kernel_end(place);
 	provider_end(place);
+}
+
+static void
+kill_one(int place)
+{
+	if (sys->knobs.kills == 0 || !sys->process[place].mortal ||
+	    !sys_one_in((uint32_t)sys->knobs.kill_every) || is_last_of_its_side(place))
+		return;
+	sys->knobs.kills--;
+	kill_it(place);
+}
+
+/* This process has the turn, or would have. */
+static void
+break_it(int place)
+{
+	const struct process *process = &sys->process[place];
+
+	if (sys->knobs.breaks == BREAK_NOTHING || sys->broken || sys->sides < HOSTS ||
+	    !sys_one_in((uint32_t)sys->knobs.break_every))
+		return;
+	if (sys->knobs.breaks == BREAK_PATH) {
+		sys->broken = provider_break();
+	} else if (process->broker && process->host == sys->knobs.break_host) {
+		sys->broken = true;
+		sys->sessions[process->host] = 0;
+		kill_it(place);
+	}
 }
 
 /* Returns: true: this process has drawn its own death, and keeps the turn */
@@ -217,6 +241,7 @@ leave_turn(void)
 		struct process *process = &sys->process[place];
 
 		kill_one(place);
+		break_it(place);
 		if (process->killed && place == self)
 			return true;
 		if (process->killed) { /* it ends without the turn */

@@ -199,6 +199,7 @@ struct direction {
 	uint32_t sending;   /* bytes of the call under way */
 	int writer, reader; /* processes, -1: none */
 	uint64_t quota;
+	bool shutting; /* a call that has not returned, or does not any more */
 	bool shut, end;
 	uint32_t got;
 	uint32_t receiving;
@@ -209,11 +210,21 @@ struct direction {
 	uint8_t bytes[SENT_MAX];
 };
 
+/* What ends the connection, once both sides have it. */
+enum breaking {
+	BREAK_NOTHING,
+	BREAK_BROKER, /* one is killed */
+	BREAK_PATH,   /* nothing arrives any more, which each end learns some time */
+};
+
 struct knobs {
 	uint32_t preempt; /* mean boundaries of a turn */
 	uint32_t kills;
 	uint64_t kill_every; /* mean turns between two */
-	uint32_t programs;   /* of a side */
+	enum breaking breaks;
+	uint64_t break_every; /* mean turns before */
+	uint8_t break_host;
+	uint32_t programs; /* of a side */
 	uint64_t delay, jitter;
 	uint32_t credits, payload;
 	uint32_t quota;
@@ -233,6 +244,8 @@ struct sys {
 	uint32_t memory_used;
 	uint64_t progress_at, longest; /* no call has returned meanwhile */
 	uint32_t sessions[HOSTS];
+	uint32_t sides; /* that have the connection */
+	bool broken;
 	uint64_t swaps, calls, deaths, forks, bytes_moved;
 	uint64_t hash;
 	bool stop, trace;
@@ -291,6 +304,8 @@ uint32_t kernel_left(void);
 uint64_t network_due(void);
 void network_step(void);
 void provider_end(int process);
+/* The connection fails. Returns: false: there is none */
+bool provider_break(void);
 /* The broker's provider has something to say: its upcall. */
 void provider_upcalls(void);
 uint32_t provider_left(void);
@@ -305,7 +320,9 @@ void programs_killed(int process);
 /* ---- judge.c ---- */
 
 uint8_t judge_byte(uint32_t direction, uint32_t stretch, uint32_t i);
-/* NULL: all bytes are right */
+/* NULL: all bytes are right, and all are there, unless the reader learnt that the connection is
+ * broken
+ */
 const char *judge(uint32_t direction);
 
 #endif
