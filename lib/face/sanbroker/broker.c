@@ -169,6 +169,7 @@ on_time(struct san_broker *broker)
 			session_free(session);
 	}
 	listen_clean(broker);
+	hand_on_time(broker, now);
 	plx_list_for_each (node, after, &broker->programs) {
 		struct program *program = plx_list_entry(node, struct program, link);
 
@@ -183,7 +184,7 @@ void
 san_broker_run(struct san_broker *broker, int timeout_ms)
 {
 	struct epoll_event event[EVENTS];
-	bool ticks = !plx_list_empty(&broker->sessions);
+	bool ticks = !plx_list_empty(&broker->sessions) || !plx_list_empty(&broker->handed);
 	int tick = broker->seizing > 0 ? SEIZE_TICK_MS : TICK_MS;
 	int wait = ticks && (timeout_ms < 0 || timeout_ms > tick) ? tick : timeout_ms;
 	int n = epoll_wait(broker->epoll, event, EVENTS, wait);
@@ -314,6 +315,8 @@ init(struct san_broker *broker, const struct san_broker_options *options)
 	plx_list_init(&broker->programs);
 	plx_list_init(&broker->sessions);
 	plx_list_init(&broker->listeners);
+	plx_list_init(&broker->handed);
+	plx_san_tokens_init(&broker->tokens);
 }
 
 enum plx_status
@@ -357,6 +360,7 @@ san_broker_close(struct san_broker *broker)
 	}
 	plx_list_for_each (node, after, &broker->programs)
 		program_ends(plx_list_entry(node, struct program, link));
+	hand_end_all(broker);
 	if (broker->programs_at.fd >= 0) {
 		broker_unwatch(broker, &broker->programs_at, true);
 		unlink(broker->path);

@@ -12,6 +12,7 @@
 
 #include "plx_san_arbiter.h"
 #include "plx_san_broker.h"
+#include "plx_san_token.h"
 
 enum {
 	BROKER_PROCESS = 1, /* in arbiters; programs from 2 on */
@@ -132,6 +133,8 @@ struct san_broker {
 	struct watch programs_at, events; /* new programs; the provider's upcalls */
 	int anchors[2];                   /* listeners for anchors, IPv4 and IPv6; -1: none */
 	struct plx_list programs, sessions, listeners;
+	struct plx_list handed; /* sockets that wait for their processes */
+	struct plx_san_tokens tokens;
 	uint64_t processes, numbers; /* given so far */
 	struct san_broker_counts count;
 	uint64_t reason[FALLBACK_COUNT];
@@ -161,7 +164,17 @@ void broker_fall_back(struct san_broker *broker, const struct san_address *addre
 /* Memory with a text, for a program that asks. -1: there is no room for it */
 int broker_show(const struct program *asker);
 
+/* ---- hand.c ---- */
+
+/* A socket for another process, which a token stands for in the answer. The descriptor is taken. */
+void hand_give(struct program *program, const struct san_control *m, int fd);
+void hand_take(struct program *program, const struct san_control *m);
+void hand_on_time(struct san_broker *broker, uint64_t now);
+void hand_end_all(struct san_broker *broker);
+
 /* ---- program.c ---- */
+
+void program_send(struct program *program, const struct san_control *message, int fd);
 
 void program_arrives(struct watch *watch);
 void program_ends(struct program *program);

@@ -13,8 +13,8 @@
 
 /* Whoever does not take what it is told is as good as gone, and ends when its channel is looked at:
  * whoever tells goes through lists of programs. */
-static void
-send_to(struct program *program, const struct san_control *message, int fd)
+void
+program_send(struct program *program, const struct san_control *message, int fd)
 {
 	if (program->control.fd >= 0 && !san_control_send(program->control.fd, message, fd))
 		(void)shutdown(program->control.fd, SHUT_RDWR);
@@ -32,7 +32,7 @@ program_tell(struct program *program, const struct session *session, enum san_co
 		.error = error,
 	};
 
-	send_to(program, &message, -1);
+	program_send(program, &message, -1);
 	atomic_fetch_add(&session->segment.shared->told, 1);
 }
 
@@ -48,7 +48,7 @@ program_answer(struct program *program, uint32_t question, const struct session 
 			plx_sanqp_host(message.adapter, message.host, sizeof(message.host));
 			message.broker = plx_sanqp_process(message.adapter);
 		}
-		send_to(program, &message, -1);
+		program_send(program, &message, -1);
 		return;
 	}
 	message.session = session->number;
@@ -59,7 +59,7 @@ program_answer(struct program *program, uint32_t question, const struct session 
 	message.broker = plx_sanqp_process(session->adapter);
 	memcpy(message.adapter, session->adapter, sizeof(message.adapter));
 	plx_sanqp_host(session->adapter, message.host, sizeof(message.host));
-	send_to(program, &message, session->segment.fd);
+	program_send(program, &message, session->segment.fd);
 }
 
 /* ---- from them ---- */
@@ -86,7 +86,7 @@ show(struct program *program, const struct san_control *m)
 	const struct san_control answer = {
 		.kind = SAN_CONTROL_ANSWER, .number = m->number, .error = fd < 0 ? ENOMEM : 0};
 
-	send_to(program, &answer, fd);
+	program_send(program, &answer, fd);
 	if (fd >= 0)
 		close(fd);
 }
@@ -126,6 +126,8 @@ hear_of_session(struct program *program, const struct san_control *m)
 	case SAN_CONTROL_LISTEN:
 	case SAN_CONTROL_FIND:
 	case SAN_CONTROL_SHOW:
+	case SAN_CONTROL_HAND:
+	case SAN_CONTROL_FETCH:
 	case SAN_CONTROL_ANSWER:
 	case SAN_CONTROL_TURN:
 	case SAN_CONTROL_WANTED:
@@ -148,11 +150,15 @@ hear(struct program *program, const struct san_control *m, int fd)
 		listen_begin(program, m, fd);
 	} else if (m->kind == SAN_CONTROL_FIND && fd >= 0) {
 		find(program, m, fd);
+	} else if (m->kind == SAN_CONTROL_HAND && fd >= 0) {
+		hand_give(program, m, fd);
 	} else {
 		if (fd >= 0)
 			close(fd);
 		if (m->kind == SAN_CONTROL_SHOW)
 			show(program, m);
+		else if (m->kind == SAN_CONTROL_FETCH)
+			hand_take(program, m);
 		else
 			hear_of_session(program, m);
 	}

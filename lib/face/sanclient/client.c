@@ -197,20 +197,22 @@ on_answer(const struct san_control *m, int fd)
 {
 	const struct san_control close_it = {.kind = SAN_CONTROL_CLOSE, .session = m->session};
 	struct question *question = client_question(m->number);
+	struct answer answer = {.error = m->error, .file = -1, .token = m->token};
 	bool has_session = m->error == 0 && m->session != 0;
-	struct session *found = NULL;
-	int error = m->error;
 
-	if (question != NULL && error == 0)
+	if (question == NULL) {
+		client_close_file(fd);
+		if (has_session)
+			(void)san_control_send(client.control, &close_it, -1);
+		return;
+	}
+	if (m->error == 0)
 		remember(m);
-	if (question != NULL && has_session)
-		found = session_of(m, fd, &error);
-	else if (fd >= 0)
-		close(fd);
-	if (question != NULL)
-		client_answered(question, error, found);
-	else if (has_session)
-		(void)san_control_send(client.control, &close_it, -1);
+	if (has_session)
+		answer.found = session_of(m, fd, &answer.error);
+	else
+		answer.file = fd;
+	client_answered(question, &answer);
 }
 
 static void
@@ -349,16 +351,16 @@ may_ask(int fd)
 static enum san_verdict
 ask_for(struct san_control *question, int fd, int is_tcp)
 {
-	struct session *session;
-	int error;
+	struct answer answer;
 
 	if (!may_ask(fd))
 		return SAN_IS_TCP;
-	while ((error = client_ask(question, fd, &session)) == EAGAIN)
+	while ((answer = client_ask(question, fd)).error == EAGAIN)
 		(void)poll(NULL, 0, 1);
-	if (session != NULL)
-		client_enter(fd, session);
-	return verdict_of(error, is_tcp);
+	if (answer.found != NULL)
+		client_enter(fd, answer.found);
+	client_close_file(answer.file);
+	return verdict_of(answer.error, is_tcp);
 }
 
 static bool
@@ -422,6 +424,36 @@ san_client_adopt(int fd)
 
 	return san_client_has(fd) || san_client_is_relayed(fd) ? SAN_IS_RDMA
 							       : ask_for(&question, fd, ENOENT);
+}
+
+/* ---- sockets by a token ---- */
+
+/* Returns: false: errno is set */
+static bool
+is_answered(const struct answer *answer)
+{
+	errno = answer->error;
+	return answer->error == 0;
+}
+
+int
+san_client_hand(int fd, uint32_t process, uint32_t *token)
+{
+	struct san_control question = {.kind = SAN_CONTROL_HAND, .process = process};
+	struct answer answer = client_ask(&question, fd);
+
+	client_close_file(answer.file);
+	*token = answer.token;
+	return is_answered(&answer) ? 0 : -1;
+}
+
+int
+san_client_fetch(uint32_t token)
+{
+	struct san_control question = {.kind = SAN_CONTROL_FETCH, .token = token};
+	struct answer answer = client_ask(&question, -1);
+
+	return is_answered(&answer) ? answer.file : -1;
 }
 
 /* ---- descriptors ---- */

@@ -86,14 +86,20 @@ struct client {
 	int kick;                  /* a semaphore for them */
 };
 
+struct answer {
+	int error;
+	struct session *found; /* in use; NULL: it has none */
+	int file;              /* that it brings, but for a session; -1: none */
+	uint32_t token;
+};
+
 /* To the broker. */
 struct question {
 	struct plx_list link;
 	uint32_t number;
 	int kick; /* readable when it is answered; -1: a thread waits, for client.kick */
 	bool answered;
-	int error;             /* of the answer */
-	struct session *found; /* of the answer, in use; NULL: it has none */
+	struct answer answer;
 };
 
 extern struct client client;
@@ -121,12 +127,11 @@ void client_close_file(int fd);
 
 /* client.lock is held. NULL: nobody has asked, or it has closed its descriptor */
 struct question *client_question(uint32_t number);
-void client_answered(struct question *question, int error, struct session *found);
+void client_answered(struct question *question, const struct answer *answer);
 /* The broker has gone: of all. */
 void client_unanswered(void);
-/* Ask, and wait. @param found [out] the session of the answer, in use; NULL: it has none
- * Returns: the answer's error */
-int client_ask(struct san_control *message, int fd, struct session **found);
+/* Ask, and wait. */
+struct answer client_ask(struct san_control *message, int fd);
 /* What tells that a descriptor does not connect any more; -1: it does not */
 int client_connecting(int fd);
 /* It is closed. */

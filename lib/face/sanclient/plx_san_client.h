@@ -33,6 +33,14 @@ void san_client_forget(void);
  * of connections that are over to the broker, which takes control of the others by itself. */
 void san_client_share(void);
 
+/** A socket for another process of the host, which fetches it once, within a minute.
+ * @param process its number in the system
+ * Returns: 0; -1: ENOTSOCK, ESRCH, EMFILE, ENETDOWN */
+int san_client_hand(int fd, uint32_t process, uint32_t *token);
+/** Returns: its descriptor, which the caller closes; -1: EINVAL (for another process, fetched, or
+ * late), ENETDOWN */
+int san_client_fetch(uint32_t token);
+
 /** Give control of all sockets to the broker, which ends those that nobody else has. */
 void san_client_stop(void);
 

@@ -21,6 +21,8 @@ struct connecting {
 	socklen_t bytes;
 };
 
+static const struct answer no_answer = {.error = ENETDOWN, .file = -1};
+
 /* Written with client.lock held; that there is one is seen without. */
 static _Atomic(struct connecting *) connecting[SAN_FILES_MAX];
 
@@ -50,12 +52,11 @@ wake(const struct question *question)
 }
 
 void
-client_answered(struct question *question, int error, struct session *found)
+client_answered(struct question *question, const struct answer *answer)
 {
 	plx_list_remove(&question->link);
 	question->answered = true;
-	question->error = error;
-	question->found = found;
+	question->answer = *answer;
 	wake(question);
 }
 
@@ -65,7 +66,7 @@ client_unanswered(void)
 	struct plx_list *node, *after;
 
 	plx_list_for_each (node, after, &client.questions)
-		client_answered(plx_list_entry(node, struct question, link), ENETDOWN, NULL);
+		client_answered(plx_list_entry(node, struct question, link), &no_answer);
 }
 
 /* @param kick -1: somebody waits */
@@ -78,7 +79,7 @@ begin(struct question *question, int kick, struct san_control *message)
 	client.askers += kick < 0;
 	plx_list_append(&client.questions, &question->link);
 	if (client.gone)
-		client_answered(question, ENETDOWN, NULL);
+		client_answered(question, &no_answer);
 	pthread_mutex_unlock(&client.lock);
 }
 
@@ -89,7 +90,7 @@ ask_broker(struct question *question, const struct san_control *message, int fd)
 		return;
 	pthread_mutex_lock(&client.lock);
 	if (!question->answered)
-		client_answered(question, ENETDOWN, NULL);
+		client_answered(question, &no_answer);
 	pthread_mutex_unlock(&client.lock);
 }
 
@@ -105,8 +106,8 @@ is_answered(const struct question *question)
 	return answered;
 }
 
-int
-client_ask(struct san_control *message, int fd, struct session **found)
+struct answer
+client_ask(struct san_control *message, int fd)
 {
 	struct pollfd fds[] = {{client.control, POLLIN, 0}, {client.kick, POLLIN, 0}};
 	struct question question;
@@ -121,8 +122,7 @@ client_ask(struct san_control *message, int fd, struct session **found)
 	pthread_mutex_lock(&client.lock);
 	client.askers--;
 	pthread_mutex_unlock(&client.lock);
-	*found = question.found;
-	return question.error;
+	return question.answer;
 }
 
 /* ---- descriptors that connect ---- */
@@ -215,7 +215,7 @@ san_client_settle(int fd, struct sockaddr_storage *to, socklen_t *bytes)
 	if (one == NULL) {
 		verdict = SAN_FAILED;
 	} else if (one->question.answered) {
-		found = one->question.found;
+		found = one->question.answer.found;
 		*to = one->to;
 		*bytes = one->bytes;
 		end(fd, one);
@@ -236,7 +236,7 @@ client_abandon(int fd)
 	pthread_mutex_lock(&client.lock);
 	one = atomic_load(&connecting[fd]);
 	if (one != NULL) {
-		found = one->question.found;
+		found = one->question.answer.found;
 		end(fd, one);
 	}
 	pthread_mutex_unlock(&client.lock);

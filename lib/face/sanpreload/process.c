@@ -11,10 +11,12 @@
 #include <unistd.h>
 
 #include "preload.h"
+#include "san_dup.h"
 
 enum {
 	ARGUMENTS_MAX = 1024, /* of execl() */
 	FILES_LEAST = 32,     /* that the switch works with */
+	INFO_VERSION = 1,     /* of struct san_info */
 };
 
 /* ---- descriptors ---- */
@@ -135,6 +137,53 @@ preload_fcntl_of_others(int fd, int command, ...)
 	argument = va_arg(arguments, void *);
 	va_end(arguments);
 	return fcntl(fd, command, argument);
+}
+
+/* ---- sockets by a few bytes ---- */
+
+PRELOAD_CALL int
+san_duplicate(int fd, pid_t pid, struct san_info *info)
+{
+	int result;
+
+	if (REAL(fcntl)(fd, F_GETFD) < 0)
+		return -1; /* EBADF */
+	if (!preload_runs()) {
+		errno = ENETDOWN;
+		return -1;
+	}
+	preload_enter();
+	san_client_share();
+	*info = (struct san_info){.version = INFO_VERSION};
+	result = san_client_hand(fd, (uint32_t)pid, &info->token);
+	preload_leave();
+	return result;
+}
+
+PRELOAD_CALL int
+san_from_info(const struct san_info *info)
+{
+	int hidden, fd;
+
+	if (info->version != INFO_VERSION) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (!preload_runs()) {
+		errno = ENETDOWN;
+		return -1;
+	}
+	preload_enter();
+	hidden = san_client_fetch(info->token);
+	preload_leave();
+	if (hidden < 0)
+		return -1;
+	fd = REAL(dup)(hidden);
+	preload_forget(fd);
+	preload_enter();
+	close(hidden);
+	preload_leave();
+	return fd;
 }
 
 /* ---- processes ---- */

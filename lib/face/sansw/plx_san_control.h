@@ -23,7 +23,10 @@ enum san_control_kind {
 	SAN_CONTROL_LISTEN,  /* it listens at `local`, with `backlog` */
 	SAN_CONTROL_FIND,    /* the session of the socket that comes along */
 	SAN_CONTROL_SHOW,    /* what the broker has, as JSON in memory that comes along */
-	SAN_CONTROL_ANSWER,  /* `error`; 0: `session`, and its segment comes along */
+	SAN_CONTROL_HAND,  /* the socket that comes along is for `process`, a number of the system's
+			    */
+	SAN_CONTROL_FETCH, /* the socket that `token` of such an answer stands for */
+	SAN_CONTROL_ANSWER, /* `error`; 0: `session`, and its segment comes along */
 	/* Of a session. */
 	SAN_CONTROL_ASK,    /* a request wants control; `process`: how to name its program; 0: it
 				cannot use the adapter */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Programs of Debian that know nothing of Pollux, with its library of sockets loaded into them. The
- * kernel has no way to the addresses that they use: what they transfer goes over RDMA. With two
- * arguments it runs these commands, a server's on B and a program's on A, for people.
+ * kernel has no way to the addresses that they use: what they transfer goes over RDMA. With one
+ * argument it runs the tests of that name, with two these commands, a server's on B and a program's
+ * on A, for people.
  * Start with runs().
  */
 #include <sys/stat.h>
@@ -234,6 +235,61 @@ the_switch_keeps_its_own_descriptors(void **state)
 		  "pid = os.fork()\n"
 		  "os.closerange(s.fileno() + 1, 1 << 20)\n"
 		  "back(s) if pid == 0 else os.wait()\n"
+		  "back(s)\n"
+		  "'"));
+}
+
+/* By a few bytes on a pipe, and taken by its number: each is used by the process that has it now,
+ * and is of no use to another one, or twice. A listener is a socket like any other. */
+static void
+a_socket_is_handed_over(void **state)
+{
+	(void)state;
+	runs(SENDS_BACK("", "20323"),
+	     ONCE("python3 -c 'import socket; socket.create_connection((\"" B "\", 20323))'",
+		  "exec timeout 30 python3 -c '"
+		  "import ctypes, errno, os, socket, subprocess, sys\n"
+		  "c = ctypes.CDLL(None, use_errno=True)\n"
+		  "PIDFD_GETFD = 438\n"
+		  "def back(s):\n"
+		  "  s.sendall(b\"there and back\")\n"
+		  "  assert s.recv(14, socket.MSG_WAITALL) == b\"there and back\"\n"
+		  "def error(result): return ctypes.get_errno() if result < 0 else 0\n"
+		  "def duplicate(fd, pid):\n"
+		  "  info = (ctypes.c_uint32 * 2)()\n"
+		  "  return error(c.san_duplicate(fd, pid, info)) or bytes(info)\n"
+		  "if len(sys.argv) > 1:\n"
+		  "  parent, fd = map(int, sys.argv[1:])\n"
+		  "  info = sys.stdin.buffer.read(8)\n"
+		  "  got = c.san_from_info(info)\n"
+		  "  assert got >= 0 and os.get_inheritable(got)\n"
+		  "  back(socket.socket(fileno=got))\n"
+		  "  assert error(c.san_from_info(info)) == errno.EINVAL\n"
+		  "  got = c.syscall(PIDFD_GETFD, os.pidfd_open(parent), fd, 0)\n"
+		  "  back(socket.socket(fileno=got))\n"
+		  "  sys.exit(0)\n"
+		  "s = socket.create_connection((\"" B "\", 20323))\n"
+		  "back(s)\n"
+		  "child = subprocess.Popen([\"python3\", \"-c\", sys.orig_argv[2], "
+		  "str(os.getpid()), str(s.fileno())], stdin=subprocess.PIPE)\n"
+		  "info = duplicate(s.fileno(), child.pid)\n"
+		  "assert error(c.san_from_info(info)) == errno.EINVAL\n"
+		  "back(s)\n"
+		  "child.stdin.write(info)\n"
+		  "child.stdin.close()\n"
+		  "assert child.wait() == 0\n"
+		  "back(s)\n"
+		  "assert duplicate(999, child.pid) == errno.EBADF\n"
+		  "assert duplicate(s.fileno(), child.pid) == errno.ESRCH\n"
+		  "assert duplicate(os.open(\"/\", 0), os.getpid()) == errno.ENOTSOCK\n"
+		  "many = [duplicate(s.fileno(), os.getpid()) for i in range(65)]\n"
+		  "assert many[64] == errno.EMFILE\n"
+		  "for one in many[:64]: os.close(c.san_from_info(one))\n"
+		  "l = socket.create_server((\"\", 20324))\n"
+		  "info = duplicate(l.fileno(), os.getpid())\n"
+		  "l.close()\n"
+		  "l = socket.socket(fileno=c.san_from_info(info))\n"
+		  "assert l.getsockname()[1] == 20324 and l.listen() is None\n"
 		  "back(s)\n"
 		  "'"));
 }
@@ -527,6 +583,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(connects_that_do_not_wait),
 		cmocka_unit_test(children_of_other_ways_harm_nothing),
 		cmocka_unit_test(the_switch_keeps_its_own_descriptors),
+		cmocka_unit_test(a_socket_is_handed_over),
 		cmocka_unit_test(an_executed_program_has_the_socket),
 		cmocka_unit_test(one_thread_writes_another_reads),
 		cmocka_unit_test(a_program_without_the_library_has_the_socket),
@@ -543,6 +600,8 @@ main(int argc, char **argv)
 		cmocka_unit_test(haproxy_reloads),
 	};
 
+	if (argc == 2)
+		cmocka_set_test_filter(argv[1]);
 	if (argc != 3)
 		return TOWN_RUN(tests);
 	commands[0] = argv[1];
