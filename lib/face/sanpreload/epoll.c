@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * epoll: what is registered is recorded here, the switch's descriptors only here. Level and edge
- * triggered, and one-shot. Start with epoll_wait().
+ * triggered, one-shot, and sets within sets. Start with epoll_wait().
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -18,6 +18,7 @@ _Static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT && EPOLLERR == POLLERR &
 struct entry {
 	int fd;
 	bool ours;
+	bool is_set;   /* the kernel's, which has it registered, and recorded here */
 	bool reported; /* one-shot: not again before it is modified */
 	struct epoll_event event;
 	/* edges that were reported */
@@ -29,12 +30,13 @@ struct set {
 	struct set *next;
 	int fd;
 	struct entry *entry; /* [n], in no order */
-	size_t n, room, ours;
+	size_t n, room, ours, of_sets;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below */
 static struct set *sets;
 static atomic_uint count;
+static atomic_bool inherited; /* from a parent: of each it is to be found out whose it is */
 
 /* ---- what is registered ---- */
 
@@ -48,6 +50,18 @@ find_set(int fd)
 	return set;
 }
 
+/* Others may have it already. */
+static void
+mark_as_set(int fd)
+{
+	for (struct set *set = sets; set != NULL; set = set->next)
+		for (size_t i = 0; i < set->n; i++)
+			if (set->entry[i].fd == fd && !set->entry[i].is_set) {
+				set->entry[i].is_set = true;
+				set->of_sets++;
+			}
+}
+
 static struct set *
 make_set(int fd)
 {
@@ -55,6 +69,7 @@ make_set(int fd)
 
 	if (set == NULL)
 		return NULL;
+	mark_as_set(fd);
 	set->fd = fd;
 	set->next = sets;
 	sets = set;
@@ -75,6 +90,7 @@ static void
 drop_entry(struct set *set, struct entry *entry)
 {
 	set->ours -= entry->ours;
+	set->of_sets -= entry->is_set;
 	*entry = set->entry[--set->n];
 }
 
@@ -102,8 +118,9 @@ add_entry(struct set *set, int fd, bool ours, const struct epoll_event *event)
 		set->room = room;
 	}
 	entry = &set->entry[set->n++];
-	*entry = (struct entry){.fd = fd, .ours = ours};
+	*entry = (struct entry){.fd = fd, .ours = ours, .is_set = find_set(fd) != NULL};
 	set->ours += ours;
+	set->of_sets += entry->is_set;
 	arm(entry, event);
 	return true;
 }
@@ -116,7 +133,7 @@ settle(struct set *set, struct entry *entry, bool retired)
 {
 	struct epoll_event event = entry->event;
 
-	if (!entry->ours || (!retired && preload_has(entry->fd)))
+	if (!entry->ours || (!retired && preload_knows(entry->fd)))
 		return;
 	entry->ours = false;
 	set->ours--;
@@ -158,6 +175,30 @@ record(struct set *set, int operation, int fd, const struct epoll_event *event)
 		(void)add_entry(set, fd, false, event);
 }
 
+/* In a child, once: without the lock, which is taken for those that are the switch's. */
+static void
+find_out_all(void)
+{
+	int *fds = NULL;
+	size_t n = 0;
+
+	if (!atomic_load(&inherited) || !atomic_exchange(&inherited, false))
+		return;
+	pthread_mutex_lock(&lock);
+	for (const struct set *set = sets; set != NULL; set = set->next)
+		n += set->ours;
+	fds = calloc(n + 1, sizeof(*fds));
+	n = 0;
+	for (const struct set *set = sets; fds != NULL && set != NULL; set = set->next)
+		for (size_t i = 0; i < set->n; i++)
+			if (set->entry[i].ours)
+				fds[n++] = set->entry[i].fd;
+	pthread_mutex_unlock(&lock);
+	for (size_t i = 0; i < n; i++)
+		(void)preload_has(fds[i]);
+	free(fds);
+}
+
 PRELOAD_CALL int
 epoll_ctl(int epfd, int operation, int fd, struct epoll_event *event)
 {
@@ -167,6 +208,7 @@ epoll_ctl(int epfd, int operation, int fd, struct epoll_event *event)
 
 	if (!ours && !preload_is_active())
 		return REAL(epoll_ctl)(epfd, operation, fd, event);
+	find_out_all();
 	pthread_mutex_lock(&lock);
 	set = find_set(epfd);
 	if (set == NULL)
@@ -257,9 +299,43 @@ void
 preload_epoll_child(void)
 {
 	pthread_mutex_init(&lock, NULL);
+	atomic_store(&inherited, atomic_load(&count) > 0);
 }
 
 /* ---- waiting ---- */
+
+static uint32_t look_at(struct entry *entry);
+
+/* Does it hold something of the switch's that is to be reported? That stays so.
+ * @param arrived [in, out] changes with whatever arrives */
+static bool
+has_news(const struct set *set, uint64_t *arrived)
+{
+	bool news = false;
+
+	for (size_t i = 0; i < set->n; i++) {
+		struct entry copy = set->entry[i];
+
+		if (!copy.ours && !copy.is_set)
+			continue;
+		news |= look_at(&copy) != 0;
+		*arrived += copy.arrived;
+	}
+	return news;
+}
+
+/* Of a set within a set: what the kernel does not report itself. */
+static uint32_t
+bits_of_set(const struct entry *entry, struct san_client_ready *ready)
+{
+	struct pollfd kernels = {.fd = entry->fd, .events = POLLIN};
+	const struct set *inner = find_set(entry->fd);
+
+	*ready = (struct san_client_ready){.arrived = 0};
+	if (inner == NULL || !has_news(inner, &ready->arrived) || REAL(poll)(&kernels, 1, 0) > 0)
+		return 0;
+	return entry->event.events & (EPOLLIN | EPOLLRDNORM);
+}
 
 /* Returns: what is to be reported of it now; 0: nothing */
 static uint32_t
@@ -271,7 +347,10 @@ look_at(struct entry *entry)
 
 	if (entry->reported)
 		return 0;
-	bits = (uint16_t)preload_ready(entry->fd, (short)entry->event.events, &ready);
+	if (entry->is_set)
+		bits = bits_of_set(entry, &ready);
+	else
+		bits = (uint16_t)preload_ready(entry->fd, (short)entry->event.events, &ready);
 	edge = ((bits & EPOLLIN) && ready.arrived != entry->arrived) ||
 	       ((bits & EPOLLOUT) && ready.released != entry->released) ||
 	       (bits & ~entry->bits) != 0;
@@ -298,7 +377,7 @@ look(int epfd, struct epoll_event *out, int most)
 		uint32_t bits;
 
 		settle(set, entry, false);
-		bits = entry->ours ? look_at(entry) : 0;
+		bits = entry->ours || entry->is_set ? look_at(entry) : 0;
 		if (bits == 0)
 			continue;
 		out[n++] = (struct epoll_event){bits, entry->event.data};
@@ -313,74 +392,101 @@ look(int epfd, struct epoll_event *out, int most)
 	return n;
 }
 
-/* @param out [out] to be freed; NULL: there is no memory. Returns: how many */
-static size_t
-ours_of(int epfd, int **out)
+/* The kernel's of it, the switch's, and those of sets in it. The lock is held.
+ * Returns: false: there is no memory */
+static bool
+sleep_on_set(struct preload_sleep *sleep, const struct set *set)
 {
-	size_t n = 0;
-	struct set *set;
+	bool good = preload_sleep_file(sleep, set->fd, POLLIN);
+
+	for (size_t i = 0; good && i < set->n; i++) {
+		const struct entry *entry = &set->entry[i];
+		const struct set *inner = entry->is_set ? find_set(entry->fd) : NULL;
+
+		if (entry->ours)
+			good = preload_sleep_on(sleep, entry->fd);
+		else if (inner != NULL)
+			good = sleep_on_set(sleep, inner);
+	}
+	return good;
+}
+
+bool
+preload_epoll_sleep_on(struct preload_sleep *sleep, int fd)
+{
+	const struct set *set;
+	bool good;
 
 	pthread_mutex_lock(&lock);
-	set = find_set(epfd);
-	*out = calloc(set != NULL ? set->ours + 1 : 1, sizeof(**out));
-	for (size_t i = 0; *out != NULL && set != NULL && i < set->n; i++)
-		if (set->entry[i].ours)
-			(*out)[n++] = set->entry[i].fd;
+	set = find_set(fd);
+	good = set == NULL || sleep_on_set(sleep, set);
 	pthread_mutex_unlock(&lock);
-	return n;
+	return good;
 }
 
 static int
 sleep_on(int epfd, int ms, const sigset_t *mask, struct epoll_event *out, int most)
 {
 	const struct timespec span = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
-	int *ours, slept, error;
-	size_t n = ours_of(epfd, &ours);
-	struct pollfd *fds = ours != NULL ? calloc(n * SAN_SLEEP_FDS + 1, sizeof(*fds)) : NULL;
-	nfds_t used = 0;
+	struct preload_sleep sleep = {.n = 0};
+	int slept = -1, error = ENOMEM;
 
-	if (fds == NULL) {
-		free(ours);
-		errno = ENOMEM;
-		return -1;
+	if (preload_epoll_sleep_on(&sleep, epfd)) {
+		/* What came before they were armed. */
+		slept = look(epfd, out, most);
+		if (slept == 0 && REAL(ppoll)(sleep.fds, sleep.n, ms < 0 ? NULL : &span, mask) < 0)
+			slept = -1;
+		error = errno;
 	}
-	fds[used++] = (struct pollfd){.fd = epfd, .events = POLLIN};
-	preload_enter();
-	for (size_t i = 0; i < n; i++) {
-		int of[SAN_SLEEP_FDS], k = san_client_sleep(ours[i], of);
-
-		while (k-- > 0)
-			fds[used++] = (struct pollfd){.fd = of[k], .events = POLLIN};
-	}
-	preload_leave();
-	/* What came before they were armed. */
-	slept = look(epfd, out, most);
-	if (slept == 0 && REAL(ppoll)(fds, used, ms < 0 ? NULL : &span, mask) < 0)
-		slept = -1;
-	error = errno;
-	preload_enter();
-	for (size_t i = 0; i < n; i++)
-		san_client_slept(ours[i]);
-	preload_leave();
-	free(ours);
-	free(fds);
+	preload_sleep_over(&sleep);
+	preload_sleep_free(&sleep);
 	errno = error;
 	return slept;
 }
 
 static bool
-has_ours(int epfd)
+holds_ours(const struct set *set)
+{
+	if (set->ours > 0)
+		return true;
+	for (size_t i = 0; set->of_sets > 0 && i < set->n; i++) {
+		const struct set *inner = set->entry[i].is_set ? find_set(set->entry[i].fd) : NULL;
+
+		if (inner != NULL && holds_ours(inner))
+			return true;
+	}
+	return false;
+}
+
+bool
+preload_epoll_has(int fd)
 {
 	const struct set *set;
 	bool has;
 
-	if (atomic_load(&count) == 0)
+	if (atomic_load(&count) == 0 || !preload_is_active())
 		return false;
+	find_out_all();
 	pthread_mutex_lock(&lock);
-	set = find_set(epfd);
-	has = set != NULL && set->ours > 0;
+	set = find_set(fd);
+	has = set != NULL && holds_ours(set);
 	pthread_mutex_unlock(&lock);
 	return has;
+}
+
+bool
+preload_epoll_is_ready(int fd)
+{
+	struct pollfd kernels = {.fd = fd, .events = POLLIN};
+	uint64_t ignored = 0;
+	const struct set *set;
+	bool ready;
+
+	pthread_mutex_lock(&lock);
+	set = find_set(fd);
+	ready = set != NULL && has_news(set, &ignored);
+	pthread_mutex_unlock(&lock);
+	return ready || REAL(poll)(&kernels, 1, 0) > 0;
 }
 
 PRELOAD_CALL int
@@ -388,7 +494,7 @@ epoll_pwait(int epfd, struct epoll_event *out, int most, int ms, const sigset_t 
 {
 	uint64_t begun = preload_now_ns(), end = begun + (uint64_t)(ms > 0 ? ms : 0) * 1000000u;
 
-	if (most <= 0 || !has_ours(epfd))
+	if (most <= 0 || !preload_epoll_has(epfd))
 		return REAL(epoll_pwait)(epfd, out, most, ms, mask);
 	for (;;) {
 		int n = look(epfd, out, most), more = 0, left = -1;
@@ -414,4 +520,12 @@ PRELOAD_CALL int
 epoll_wait(int epfd, struct epoll_event *out, int most, int ms)
 {
 	return epoll_pwait(epfd, out, most, ms, NULL);
+}
+
+PRELOAD_CALL int
+epoll_pwait2(int epfd, struct epoll_event *out, int most, const struct timespec *span,
+	     const sigset_t *mask)
+{
+	return preload_epoll_has(epfd) ? epoll_pwait(epfd, out, most, preload_ms(span), mask)
+				       : REAL(epoll_pwait2)(epfd, out, most, span, mask);
 }

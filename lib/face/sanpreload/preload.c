@@ -283,14 +283,22 @@ preload_outcome(int fd)
 }
 
 bool
+preload_knows(int fd)
+{
+	if (within || broker == NULL)
+		return false;
+	if (san_client_has(fd))
+		return !preload_is_borrowed();
+	return san_client_is_connecting(fd) && !preload_is_borrowed() && settle(fd, false);
+}
+
+bool
 preload_has(int fd)
 {
 	if (within || broker == NULL || fd < 0 || fd >= SAN_FILES_MAX)
 		return false;
-	if (san_client_has(fd))
-		return !preload_is_borrowed();
-	if (san_client_is_connecting(fd))
-		return !preload_is_borrowed() && settle(fd, false);
+	if (san_client_has(fd) || san_client_is_connecting(fd))
+		return preload_knows(fd);
 	if (san_client_is_relayed(fd))
 		return false;
 	return !atomic_load_explicit(&kernels[fd], memory_order_relaxed) && find_out(fd);

@@ -68,6 +68,8 @@
 	X(int, epoll_ctl, (int, int, int, struct epoll_event *))                                 \
 	X(int, epoll_wait, (int, struct epoll_event *, int, int))                                \
 	X(int, epoll_pwait, (int, struct epoll_event *, int, int, const sigset_t *))             \
+	X(int, epoll_pwait2,                                                                     \
+	  (int, struct epoll_event *, int, const struct timespec *, const sigset_t *))           \
 	X(int, posix_spawn,                                                                      \
 	  (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, \
 	   char *const *, char *const *))                                                        \
@@ -103,6 +105,8 @@ bool preload_is_active(void);
 /* Is the descriptor one of the switch's? What this process does not know it finds out. Always false
  * within the switch. */
 bool preload_has(int fd);
+/* ... that this process knows to be one. */
+bool preload_knows(int fd);
 /* ... and wait while it connects. */
 bool preload_await(int fd);
 /* ... and does it connect no more? */
@@ -153,6 +157,23 @@ bool preload_keeps(int fd);
 /* In a child: those are its parent's. */
 void preload_close_kept(void);
 
+/* ---- sleep.c ---- */
+
+/* Empty when it is zero. */
+struct preload_sleep {
+	struct pollfd *fds; /* [n] */
+	size_t n, room;
+	int *ours; /* [ours_n]: the switch's that are slept on */
+	size_t ours_n, ours_room;
+};
+
+/* Both return: false: there is no memory */
+bool preload_sleep_file(struct preload_sleep *sleep, int fd, short events);
+bool preload_sleep_on(struct preload_sleep *sleep, int fd);
+/* Nobody sleeps any more: it is empty. */
+void preload_sleep_over(struct preload_sleep *sleep);
+void preload_sleep_free(struct preload_sleep *sleep);
+
 /* ---- image.c ---- */
 
 /* Will this program have the library? @param file its path, or a name that PATH leads to */
@@ -166,6 +187,12 @@ void preload_epoll_forget(int fd);
 /* Those that have become the kernel's are registered there. */
 void preload_epoll_settle(void);
 void preload_epoll_child(void);
+/* Is it a set with descriptors of the switch's, or with such a set? */
+bool preload_epoll_has(int fd);
+/* Has such a set something to report? */
+bool preload_epoll_is_ready(int fd);
+/* Sleep until it may have. Returns: false: there is no memory */
+bool preload_epoll_sleep_on(struct preload_sleep *sleep, int fd);
 
 /* ---- wait.c ---- */
 

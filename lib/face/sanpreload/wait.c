@@ -64,160 +64,192 @@ preload_ready(int fd, short events, struct san_client_ready *ready)
 	return revents;
 }
 
-/* ---- a set of both kinds ---- */
+/* ---- a set of all kinds ---- */
 
-struct both {
+enum kind {
+	KERNELS,
+	SWITCHS,
+	SET, /* of epoll, with some of the switch's in it */
+};
+
+struct polled {
 	struct pollfd *fds;
 	nfds_t n;
-	bool *ours;           /* [n] */
-	struct pollfd *sleep; /* the kernel's, then what the switch's sleep on */
+	enum kind *kind; /* [n] */
+	struct preload_sleep
+		sleep; /* the kernel's of these in their places, then what is slept on */
 };
+
+static enum kind
+kind_of(int fd)
+{
+	return preload_has(fd) ? SWITCHS : preload_epoll_has(fd) ? SET : KERNELS;
+}
 
 static bool
 has_any(const struct pollfd *fds, nfds_t n)
 {
 	for (nfds_t i = 0; i < n; i++)
-		if (preload_has(fds[i].fd))
+		if (kind_of(fds[i].fd) != KERNELS)
 			return true;
 	return false;
 }
 
 static bool
-make(struct both *both, struct pollfd *fds, nfds_t n)
+make(struct polled *polled, struct pollfd *fds, nfds_t n)
 {
-	*both = (struct both){.fds = fds, .n = n};
-	both->ours = calloc(n + 1, sizeof(bool));
-	both->sleep = calloc(n * (SAN_SLEEP_FDS + 1) + 1, sizeof(*both->sleep));
-	if (both->ours == NULL || both->sleep == NULL)
+	*polled = (struct polled){.fds = fds, .n = n};
+	polled->kind = calloc(n + 1, sizeof(*polled->kind));
+	if (polled->kind == NULL)
 		return false;
 	for (nfds_t i = 0; i < n; i++)
-		both->ours[i] = preload_has(fds[i].fd);
+		polled->kind[i] = kind_of(fds[i].fd);
 	return true;
 }
 
 static void
-drop(struct both *both)
+drop(struct polled *polled)
 {
-	free(both->ours);
-	free(both->sleep);
+	free(polled->kind);
+	preload_sleep_free(&polled->sleep);
 }
 
-static int
-look_at_ours(struct both *both)
+static short
+look_at(struct polled *polled, nfds_t i)
 {
+	struct pollfd *one = &polled->fds[i];
 	struct san_client_ready of;
-	int ready = 0;
 
-	for (nfds_t i = 0; i < both->n; i++) {
-		both->ours[i] = both->ours[i] && preload_has(both->fds[i].fd);
-		if (!both->ours[i])
-			continue;
-		both->fds[i].revents = preload_ready(both->fds[i].fd, both->fds[i].events, &of);
-		ready += both->fds[i].revents != 0;
-	}
-	return ready;
+	if (polled->kind[i] == SET)
+		return preload_epoll_is_ready(one->fd) ? one->events & (POLLIN | POLLRDNORM) : 0;
+	return preload_ready(one->fd, one->events, &of);
 }
 
-/* The kernel's, at once or in a sleep; the switch's are left out. */
-static nfds_t
-collect_kernels(struct both *both)
-{
-	for (nfds_t i = 0; i < both->n; i++) {
-		both->sleep[i] = both->fds[i];
-		if (both->ours[i])
-			both->sleep[i].fd = -1;
-	}
-	return both->n;
-}
-
+/* All but the kernel's. Returns: how many are ready */
 static int
-count_kernels(struct both *both)
+look_at_ours(struct polled *polled)
 {
 	int ready = 0;
 
-	for (nfds_t i = 0; i < both->n; i++) {
-		if (both->ours[i])
+	for (nfds_t i = 0; i < polled->n; i++) {
+		if (polled->kind[i] == SWITCHS && !preload_has(polled->fds[i].fd))
+			polled->kind[i] = KERNELS;
+		if (polled->kind[i] == KERNELS)
 			continue;
-		both->fds[i].revents = both->sleep[i].revents;
-		ready += both->fds[i].revents != 0;
+		polled->fds[i].revents = look_at(polled, i);
+		ready += polled->fds[i].revents != 0;
 	}
 	return ready;
 }
 
-static int
-look(struct both *both)
+/* The kernel's, at once or in a sleep; the others are left out. */
+static bool
+collect_kernels(struct polled *polled)
 {
-	int ready = look_at_ours(both);
-
-	if (REAL(poll)(both->sleep, collect_kernels(both), 0) > 0)
-		ready += count_kernels(both);
-	return ready;
+	polled->sleep.n = 0;
+	for (nfds_t i = 0; i < polled->n; i++)
+		if (!preload_sleep_file(&polled->sleep,
+					polled->kind[i] == KERNELS ? polled->fds[i].fd : -1,
+					polled->fds[i].events))
+			return false;
+	return true;
 }
 
 static int
-sleep_on(struct both *both, int ms, const sigset_t *mask)
+count_kernels(struct polled *polled)
+{
+	int ready = 0;
+
+	for (nfds_t i = 0; i < polled->n; i++) {
+		if (polled->kind[i] != KERNELS)
+			continue;
+		polled->fds[i].revents = polled->sleep.fds[i].revents;
+		ready += polled->fds[i].revents != 0;
+	}
+	return ready;
+}
+
+/* Returns: how many are ready; -1: ENOMEM */
+static int
+look(struct polled *polled)
+{
+	int ready = look_at_ours(polled);
+
+	if (!collect_kernels(polled)) {
+		errno = ENOMEM;
+		return -1;
+	}
+	if (REAL(poll)(polled->sleep.fds, polled->n, 0) > 0)
+		ready += count_kernels(polled);
+	return ready;
+}
+
+static bool
+collect_all(struct polled *polled)
+{
+	bool good = collect_kernels(polled);
+
+	for (nfds_t i = 0; good && i < polled->n; i++)
+		if (polled->kind[i] == SWITCHS)
+			good = preload_sleep_on(&polled->sleep, polled->fds[i].fd);
+		else if (polled->kind[i] == SET)
+			good = preload_epoll_sleep_on(&polled->sleep, polled->fds[i].fd);
+	return good;
+}
+
+static int
+sleep_on(struct polled *polled, int ms, const sigset_t *mask)
 {
 	const struct timespec span = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
-	nfds_t n = collect_kernels(both);
-	int ready, error;
+	int ready = -1, error = ENOMEM;
 
-	preload_enter();
-	for (nfds_t i = 0; i < both->n; i++) {
-		int fds[SAN_SLEEP_FDS],
-			k = both->ours[i] ? san_client_sleep(both->fds[i].fd, fds) : 0;
-
-		while (k-- > 0)
-			both->sleep[n++] = (struct pollfd){.fd = fds[k], .events = POLLIN};
+	if (collect_all(polled)) {
+		/* What came before they were armed. */
+		ready = look_at_ours(polled);
+		if (ready == 0)
+			ready = REAL(ppoll)(polled->sleep.fds, polled->sleep.n,
+					    ms < 0 ? NULL : &span, mask);
+		error = errno;
 	}
-	preload_leave();
-	/* What came before they were armed. */
-	ready = look_at_ours(both);
-	if (ready == 0)
-		ready = REAL(ppoll)(both->sleep, n, ms < 0 ? NULL : &span, mask);
-	error = errno;
-	preload_enter();
-	for (nfds_t i = 0; i < both->n; i++)
-		if (both->ours[i])
-			san_client_slept(both->fds[i].fd);
-	preload_leave();
+	preload_sleep_over(&polled->sleep);
 	errno = error;
 	return ready;
 }
 
 static int
-poll_all(struct both *both, int ms, const sigset_t *mask)
+poll_all(struct polled *polled, int ms, const sigset_t *mask)
 {
 	uint64_t begun = preload_now_ns(), end = begun + (uint64_t)(ms > 0 ? ms : 0) * 1000000u;
 
 	for (;;) {
-		int ready = look(both), left = -1;
+		int ready = look(polled), left = -1;
 		uint64_t now = preload_now_ns();
 
-		if (ready > 0 || ms == 0 || (ms > 0 && now >= end))
+		if (ready != 0 || ms == 0 || (ms > 0 && now >= end))
 			return ready;
 		if (now < begun + PRELOAD_SPIN_NS)
 			continue;
 		if (ms > 0)
 			left = (int)((end - now + 999999u) / 1000000u);
-		if (sleep_on(both, left, mask) < 0)
+		if (sleep_on(polled, left, mask) < 0)
 			return -1;
 	}
 }
 
 static int
-poll_both(struct pollfd *fds, nfds_t n, int ms, const sigset_t *mask, bool *is_kernels)
+poll_mixed(struct pollfd *fds, nfds_t n, int ms, const sigset_t *mask, bool *is_kernels)
 {
-	struct both both;
+	struct polled polled;
 	int ready = -1;
 
 	*is_kernels = !has_any(fds, n);
 	if (*is_kernels)
 		return 0;
-	if (make(&both, fds, n))
-		ready = poll_all(&both, ms, mask);
+	if (make(&polled, fds, n))
+		ready = poll_all(&polled, ms, mask);
 	else
 		errno = ENOMEM;
-	drop(&both);
+	drop(&polled);
 	return ready;
 }
 
@@ -225,7 +257,7 @@ PRELOAD_CALL int
 poll(struct pollfd *fds, nfds_t n, int ms)
 {
 	bool is_kernels;
-	int ready = poll_both(fds, n, ms, NULL, &is_kernels);
+	int ready = poll_mixed(fds, n, ms, NULL, &is_kernels);
 
 	return is_kernels ? REAL(poll)(fds, n, ms) : ready;
 }
@@ -234,7 +266,7 @@ PRELOAD_CALL int
 ppoll(struct pollfd *fds, nfds_t n, const struct timespec *span, const sigset_t *mask)
 {
 	bool is_kernels;
-	int ready = poll_both(fds, n, preload_ms(span), mask, &is_kernels);
+	int ready = poll_mixed(fds, n, preload_ms(span), mask, &is_kernels);
 
 	return is_kernels ? REAL(ppoll)(fds, n, span, mask) : ready;
 }
@@ -275,7 +307,7 @@ fds_of(const struct sets *sets, int n, struct pollfd *fds, bool *any)
 		if (events == 0)
 			continue;
 		fds[used++] = (struct pollfd){.fd = fd, .events = events};
-		*any |= preload_has(fd);
+		*any |= kind_of(fd) != KERNELS;
 	}
 	return used;
 }
@@ -308,7 +340,7 @@ write_sets(struct sets *sets, const struct pollfd *fds, nfds_t n)
 
 /* Returns: false: all are the kernel's */
 static bool
-select_both(int n, struct sets *sets, int ms, const sigset_t *mask, int *result)
+select_mixed(int n, struct sets *sets, int ms, const sigset_t *mask, int *result)
 {
 	struct pollfd *fds;
 	bool any, is_kernels;
@@ -321,7 +353,7 @@ select_both(int n, struct sets *sets, int ms, const sigset_t *mask, int *result)
 		return false;
 	used = fds_of(sets, n, fds, &any);
 	if (any) {
-		*result = poll_both(fds, used, ms, mask, &is_kernels);
+		*result = poll_mixed(fds, used, ms, mask, &is_kernels);
 		if (*result >= 0)
 			*result = write_sets(sets, fds, used);
 	}
@@ -336,7 +368,7 @@ pselect(int n, fd_set *in, fd_set *out, fd_set *odd, const struct timespec *span
 	struct sets sets = {in, out, odd};
 	int result;
 
-	return select_both(n, &sets, preload_ms(span), mask, &result)
+	return select_mixed(n, &sets, preload_ms(span), mask, &result)
 		       ? result
 		       : REAL(pselect)(n, in, out, odd, span, mask);
 }
@@ -354,7 +386,7 @@ select(int n, fd_set *in, fd_set *out, fd_set *odd, struct timeval *span)
 		time.tv_sec = span->tv_sec;
 		time.tv_nsec = span->tv_usec * 1000;
 	}
-	if (!select_both(n, &sets, preload_ms(span != NULL ? &time : NULL), NULL, &result))
+	if (!select_mixed(n, &sets, preload_ms(span != NULL ? &time : NULL), NULL, &result))
 		return REAL(select)(n, in, out, odd, span);
 	if (span != NULL) {
 		whole = (uint64_t)span->tv_sec * 1000000u + (uint64_t)span->tv_usec;

@@ -294,6 +294,75 @@ a_socket_is_handed_over(void **state)
 		  "'"));
 }
 
+/* Sets of epoll within sets, in poll() and in select(), level and edge triggered; with
+ * epoll_pwait2(); and a set that a child inherits, with a socket that it has not used yet. */
+static void
+epoll_sets_are_nested_and_inherited(void **state)
+{
+	(void)state;
+	runs(SENDS_BACK("", "20325"),
+	     ONCE("python3 -c 'import socket; socket.create_connection((\"" B "\", 20325))'",
+		  "exec timeout 30 python3 -c '"
+		  "import ctypes, os, select, socket, threading\n"
+		  "c = ctypes.CDLL(None, use_errno=True)\n"
+		  "IN, EDGE = select.EPOLLIN, select.EPOLLET\n"
+		  "s = socket.create_connection((\"" B "\", 20325))\n"
+		  "p, w = os.pipe()\n"
+		  "def set_of(*entries):\n"
+		  "  e = select.epoll()\n"
+		  "  for fd, events in entries: e.register(fd, events)\n"
+		  "  return e\n"
+		  "def arrive(n=1):\n"
+		  "  s.send(b\"x\")\n"
+		  "  while len(s.recv(9, socket.MSG_PEEK)) < n: pass\n"
+		  "def take(): assert s.recv(1) == b\"x\"\n"
+		  "e = set_of((s, IN), (p, IN))\n"
+		  "middle = set_of((e, IN))\n"
+		  "outer = set_of((middle, IN))\n"
+		  "edge = set_of((e, IN | EDGE))\n"
+		  "poll = select.poll()\n"
+		  "poll.register(outer, select.POLLIN)\n"
+		  "def pwait2():\n"
+		  "  event = (ctypes.c_uint32 * 3)()\n"
+		  "  span = (ctypes.c_long * 2)(0, 1000)\n"
+		  "  n = c.epoll_pwait2(e.fileno(), event, 1, span, None)\n"
+		  "  return [event[1]] * n\n"
+		  "def quiet():\n"
+		  "  assert outer.poll(0) == e.poll(0) == edge.poll(0) == poll.poll(0) == pwait2() "
+		  "== []\n"
+		  "  assert select.select([middle], [], [], 0)[0] == []\n"
+		  "quiet()\n"
+		  "arrive()\n"
+		  "for i in range(2):\n"
+		  "  assert outer.poll(0) == [(middle.fileno(), IN)]\n"
+		  "  assert poll.poll(0) == [(outer.fileno(), select.POLLIN)]\n"
+		  "  assert select.select([middle], [], [], 0)[0] == [middle]\n"
+		  "  assert e.poll(0) == [(s.fileno(), IN)] and pwait2() == [s.fileno()]\n"
+		  "assert edge.poll(0) == [(e.fileno(), IN)] and edge.poll(0) == []\n"
+		  "arrive(2)\n"
+		  "assert edge.poll(0) == [(e.fileno(), IN)] and edge.poll(0) == []\n"
+		  "take(), take(), quiet()\n"
+		  "os.write(w, b\"x\")\n"
+		  "assert outer.poll(0) == [(middle.fileno(), IN)] and e.poll(0) == [(p, IN)]\n"
+		  "os.read(p, 1), edge.poll(0), quiet()\n"
+		  "for wait in (outer.poll, lambda s: poll.poll(s * 1000), middle.poll, lambda s: "
+		  "select.select([outer], [], [], s)[0]):\n"
+		  "  threading.Timer(0.1, s.send, [b\"x\"]).start()\n"
+		  "  assert len(wait(9)) == 1\n"
+		  "  take()\n"
+		  "e.unregister(s), arrive(), quiet(), take(), e.register(s, IN)\n"
+		  "pid = os.fork()\n"
+		  "if pid == 0:\n"
+		  "  assert outer.poll(9) == [(middle.fileno(), IN)] and e.poll(0) == "
+		  "[(s.fileno(), IN)]\n"
+		  "  take()\n"
+		  "  os._exit(0)\n"
+		  "s.send(b\"x\")\n"
+		  "assert os.waitpid(pid, 0) == (pid, 0)\n"
+		  "quiet()\n"
+		  "'"));
+}
+
 /* inetd: what a program executes has the socket for its standard input and output. */
 static void
 an_executed_program_has_the_socket(void **state)
@@ -584,6 +653,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(children_of_other_ways_harm_nothing),
 		cmocka_unit_test(the_switch_keeps_its_own_descriptors),
 		cmocka_unit_test(a_socket_is_handed_over),
+		cmocka_unit_test(epoll_sets_are_nested_and_inherited),
 		cmocka_unit_test(an_executed_program_has_the_socket),
 		cmocka_unit_test(one_thread_writes_another_reads),
 		cmocka_unit_test(a_program_without_the_library_has_the_socket),
