@@ -316,7 +316,7 @@ adopt(int fd)
 {
 	if (san_client_adopt(fd) == SAN_IS_RDMA)
 		return true;
-	if (!sys->broken && (!sys->direction[0].shut || !sys->direction[1].shut))
+	if (!sys->broken && (!sys->direction[0].shutting || !sys->direction[1].shutting))
 		sys_fail("S1: a descriptor that came from another program is none of the switch's");
 	return false;
 }
