@@ -17,7 +17,7 @@ alloc_front(struct front_memory *memory, size_t bytes)
 {
 	struct host_seat *seat = plx_list_entry(memory, struct host_seat, memory);
 
-	for (uint32_t i = 1; i < SEGMENTS_MAX; i++) {
+	for (uint32_t i = 1; i < seat->segments; i++) {
 		struct segment *segment = &seat->segment[i];
 		void *front = NULL;
 
@@ -34,7 +34,7 @@ alloc_front(struct front_memory *memory, size_t bytes)
 static uint32_t
 segment_of(const struct host_seat *seat, const void *memory)
 {
-	for (uint32_t i = 1; i < SEGMENTS_MAX; i++) {
+	for (uint32_t i = 1; i < seat->segments; i++) {
 		const struct segment *segment = &seat->segment[i];
 		size_t at = (size_t)((const uint8_t *)memory - segment->base);
 
@@ -67,7 +67,7 @@ host_arena_at(const struct host_seat *seat, struct plx_location place, uint64_t 
 {
 	const struct segment *segment;
 
-	if (place.segment == 0 || place.segment >= SEGMENTS_MAX || bytes == 0)
+	if (place.segment == 0 || place.segment >= seat->segments || bytes == 0)
 		return NULL;
 	segment = &seat->segment[place.segment];
 	if (!segment->arena || !segment_holds(segment, place.at, bytes))
@@ -79,10 +79,19 @@ host_arena_at(const struct host_seat *seat, struct plx_location place, uint64_t 
 static uint32_t
 free_segment(const struct host_seat *seat)
 {
-	for (uint32_t i = 1; i < SEGMENTS_MAX; i++)
-		if (seat->segment[i].base == NULL)
-			return i;
-	return 0;
+	uint32_t i = 1;
+
+	while (i < seat->segments && seat->segment[i].base != NULL)
+		i++;
+	return i < PLX_IPC_SEGMENTS_MAX ? i : 0;
+}
+
+static void
+count_segment(struct host_seat *seat, uint32_t i)
+{
+	seat->used[PLX_HOST_MEMORY] += seat->segment[i].bytes;
+	if (i >= seat->segments)
+		seat->segments = i + 1;
 }
 
 HOST_FN(host_segment_add)
@@ -99,7 +108,7 @@ HOST_FN(host_segment_add)
 		return PLX_NO_MEMORY;
 	if (i == 0) {
 		plx_why_set(why, "the program has all of its %d segments; destroy queues",
-			    SEGMENTS_MAX - 1);
+			    PLX_IPC_SEGMENTS_MAX - 1);
 		return PLX_FULL;
 	}
 	status = host_quota(seat, PLX_HOST_MEMORY, segment_bytes(seat->missing), why);
@@ -107,7 +116,7 @@ HOST_FN(host_segment_add)
 		status = segment_create(&seat->segment[i], seat->missing);
 	if (status != PLX_OK)
 		return status;
-	seat->used[PLX_HOST_MEMORY] += seat->segment[i].bytes;
+	count_segment(seat, i);
 	added->segment = i;
 	added->bytes = seat->segment[i].bytes;
 	added->fd = dup(seat->segment[i].fd);
@@ -121,7 +130,7 @@ HOST_FN(host_segment_ready)
 
 	(void)reply;
 	(void)why;
-	if (!seat->foreign || request->segment >= SEGMENTS_MAX ||
+	if (!seat->foreign || request->segment >= seat->segments ||
 	    seat->segment[request->segment].base == NULL)
 		return PLX_INVALID;
 	segment_seal(&seat->segment[request->segment]);
@@ -139,7 +148,7 @@ HOST_FN(host_arena_import)
 		return PLX_INVALID;
 	if (i == 0) {
 		plx_why_set(why, "the program has all of its %d segments; free memory",
-			    SEGMENTS_MAX - 1);
+			    PLX_IPC_SEGMENTS_MAX - 1);
 		return PLX_FULL;
 	}
 	status = host_quota(seat, PLX_HOST_MEMORY, request->bytes, why);
@@ -148,7 +157,7 @@ HOST_FN(host_arena_import)
 					why);
 	if (status != PLX_OK)
 		return status;
-	seat->used[PLX_HOST_MEMORY] += request->bytes;
+	count_segment(seat, i);
 	imported->segment = i;
 	return PLX_OK;
 }
@@ -160,7 +169,7 @@ HOST_FN(host_arena_drop)
 
 	(void)reply;
 	(void)why;
-	if (!seat->foreign || request->segment >= SEGMENTS_MAX)
+	if (!seat->foreign || request->segment >= seat->segments)
 		return PLX_INVALID;
 	segment = &seat->segment[request->segment];
 	if (segment->base == NULL || !segment->arena)
@@ -250,11 +259,12 @@ host_seat_attach(const struct seat_terms *terms, struct host_seat **out)
 
 	if (seat == NULL)
 		return PLX_NO_MEMORY;
-	seat->segment = calloc(SEGMENTS_MAX, sizeof(*seat->segment));
+	seat->segment = calloc(PLX_IPC_SEGMENTS_MAX, sizeof(*seat->segment));
 	if (seat->segment == NULL) {
 		host_seat_free(seat);
 		return PLX_NO_MEMORY;
 	}
+	seat->segments = 1;
 	seat->foreign = true;
 	seat->number = terms->number;
 	seat->parking = terms->parking;
@@ -321,7 +331,7 @@ host_seat_end(struct host_seat *seat)
 		while (seat->back[i] != NULL && plx_seat_back_destroy(seat->back[i]) != PLX_OK)
 			host_pause();
 	private_end(seat->private_memory);
-	for (uint32_t i = 1; i < SEGMENTS_MAX; i++)
+	for (uint32_t i = 1; i < seat->segments; i++)
 		segment_destroy(&seat->segment[i]);
 	free(seat->segment);
 	host_seat_free(seat);

@@ -77,7 +77,8 @@ struct host_seat {
 	struct parking *parking;    /* of queue pairs that change hands */
 	int stop_fd;                /* readable when the host stops: nothing is waited for */
 	struct front_memory memory; /* in its segments */
-	struct segment *segment;    /* [SEGMENTS_MAX] */
+	struct segment *segment;    /* [PLX_IPC_SEGMENTS_MAX] */
+	uint32_t segments;          /* those from here on never were */
 	size_t missing;             /* [bytes] that no segment had room for */
 	struct private_memory *private_memory; /* NULL: none was given */
 	bool has_private_memory;               /* it can be used */

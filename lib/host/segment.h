@@ -11,7 +11,6 @@
 #include "plx_host_rights.h"
 
 enum {
-	SEGMENTS_MAX = 1024,     /* of a seat; 0 is none */
 	SEGMENT_BYTES = 2 << 20, /* of one for fronts, at least */
 };
 

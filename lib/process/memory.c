@@ -327,6 +327,14 @@ plx_mem_is_alive(uint64_t serial)
 
 /* ---- freeing ---- */
 
+static _Atomic uint64_t freed;
+
+uint64_t
+plx_mem_freed(void)
+{
+	return atomic_load(&freed);
+}
+
 void
 plx_mem_free(void *memory)
 {
@@ -345,6 +353,7 @@ plx_mem_free(void *memory)
 	pthread_mutex_unlock(&lock);
 	if (!block)
 		return;
+	atomic_fetch_add(&freed, 1);
 	if (block->forget != NULL)
 		block->forget(block);
 	munmap(block->memory, block->bytes);

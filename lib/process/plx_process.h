@@ -20,6 +20,8 @@ bool plx_mem_find_shared(const void *memory, size_t bytes, struct plx_shared *ou
 void plx_mem_share(void);
 /** Is the memory of that serial number still allocated? */
 bool plx_mem_is_alive(uint64_t serial);
+/** How many allocations of the program have been freed so far? */
+uint64_t plx_mem_freed(void);
 
 /* ---- log.c ---- */
 

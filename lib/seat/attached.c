@@ -20,7 +20,6 @@
 #include "plx_channel.h"
 
 enum {
-	SEGMENTS_MAX = 1024,
 	FRONTS_MAX = 2 * PLX_IPC_ENGINES_MAX, /* of one call: two of each engine */
 	/* [s] for a reply: the host waits for its engine at most twice 5 s in one call */
 	REPLY_TIMEOUT_S = 20,
@@ -41,7 +40,9 @@ struct attached {
 	uint32_t number;
 	bool gone;
 	bool offered_memory; /* PRIVATE_MEMORY */
-	struct mapping mapping[SEGMENTS_MAX];
+	uint64_t freed;      /* blocks of memory, when dead arenas were dropped last */
+	uint32_t mappings;   /* those from here on never were */
+	struct mapping mapping[PLX_IPC_SEGMENTS_MAX];
 	struct plx_ipc_message message;
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 };
@@ -131,6 +132,13 @@ exchange(struct attached *to, enum plx_ipc_op op, const void *request, void *rep
 
 /* ---- segments; the lock is held ---- */
 
+static void
+count_mapping(struct attached *to, uint32_t i)
+{
+	if (i >= to->mappings)
+		to->mappings = i + 1;
+}
+
 /* A forked child must not write to the parent's queues. */
 static bool
 map_segment(struct attached *to, const struct plx_ipc_segment_added *added)
@@ -138,7 +146,7 @@ map_segment(struct attached *to, const struct plx_ipc_segment_added *added)
 	struct mapping *mapping;
 	void *base;
 
-	if (added->segment == 0 || added->segment >= SEGMENTS_MAX || added->fd < 0)
+	if (added->segment == 0 || added->segment >= PLX_IPC_SEGMENTS_MAX || added->fd < 0)
 		return false;
 	mapping = &to->mapping[added->segment];
 	base = mmap(NULL, added->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, added->fd, 0);
@@ -146,6 +154,7 @@ map_segment(struct attached *to, const struct plx_ipc_segment_added *added)
 		return false;
 	(void)madvise(base, added->bytes, MADV_DONTFORK);
 	*mapping = (struct mapping){.base = base, .bytes = added->bytes};
+	count_mapping(to, added->segment);
 	return true;
 }
 
@@ -178,7 +187,7 @@ static bool
 needs_fronts(enum plx_ipc_op op)
 {
 	return op == PLX_IPC_OPEN || op == PLX_IPC_CQ_CREATE || op == PLX_IPC_SRQ_CREATE ||
-	       op == PLX_IPC_QP_CREATE || op == PLX_IPC_CHANNEL_CREATE;
+	       op == PLX_IPC_QP_CREATE || op == PLX_IPC_QP_IMPORT || op == PLX_IPC_CHANNEL_CREATE;
 }
 
 static bool
@@ -187,11 +196,13 @@ ends_an_object(enum plx_ipc_op op)
 	return op == PLX_IPC_DESTROY || op == PLX_IPC_MR_DEREGISTER;
 }
 
-/* Give back arenas that the program has freed. */
+/* Give back arenas that the program has freed; one that is in use is tried again. */
 static void
 drop_dead_arenas(struct attached *to)
 {
-	for (uint32_t i = 1; i < SEGMENTS_MAX; i++) {
+	uint64_t freed = to->config.freed();
+
+	for (uint32_t i = 1; freed != to->freed && i < to->mappings; i++) {
 		const struct plx_ipc_segment request = {.segment = i};
 		struct mapping *mapping = &to->mapping[i];
 		struct plx_ipc_nothing none;
@@ -200,7 +211,10 @@ drop_dead_arenas(struct attached *to)
 			continue;
 		if (exchange(to, PLX_IPC_ARENA_DROP, &request, &none, NULL) == PLX_OK)
 			*mapping = (struct mapping){0};
+		else
+			freed = to->freed;
 	}
+	to->freed = freed;
 }
 
 /* The segment that an arena is. 0: the host does not take it */
@@ -210,15 +224,16 @@ import(struct attached *to, const struct plx_shared *shared)
 	const struct plx_ipc_arena_import request = {.bytes = shared->bytes, .fd = shared->fd};
 	struct plx_ipc_segment reply;
 
-	for (uint32_t i = 1; i < SEGMENTS_MAX; i++)
+	for (uint32_t i = 1; i < to->mappings; i++)
 		if (to->mapping[i].serial == shared->serial)
 			return i;
 	drop_dead_arenas(to);
 	if (exchange(to, PLX_IPC_ARENA_IMPORT, &request, &reply, NULL) != PLX_OK ||
-	    reply.segment >= SEGMENTS_MAX)
+	    reply.segment >= PLX_IPC_SEGMENTS_MAX)
 		return 0;
 	to->mapping[reply.segment] =
 		(struct mapping){.bytes = shared->bytes, .serial = shared->serial};
+	count_mapping(to, reply.segment);
 	return reply.segment;
 }
 
@@ -285,7 +300,7 @@ at(struct plx_seat *seat, struct plx_location place)
 	const struct attached *to = attached_of(seat);
 	const struct mapping *mapping = &to->mapping[place.segment];
 
-	PLX_ASSERT(place.segment < SEGMENTS_MAX && place.at < mapping->bytes);
+	PLX_ASSERT(place.segment < to->mappings && place.at < mapping->bytes);
 	return (uint8_t *)mapping->base + place.at;
 }
 
@@ -325,7 +340,7 @@ run(struct plx_seat *seat, uint32_t engine)
 static void
 free_attached(struct attached *to)
 {
-	for (uint32_t i = 1; i < SEGMENTS_MAX; i++)
+	for (uint32_t i = 1; i < to->mappings; i++)
 		if (to->mapping[i].base != NULL && to->pid == getpid())
 			munmap(to->mapping[i].base, to->mapping[i].bytes);
 	if (to->fd >= 0)

@@ -24,6 +24,8 @@ struct plx_attach_config {
 	bool (*find)(const void *memory, size_t bytes, struct plx_shared *out);
 	/* Is the memory of that serial number still allocated? */
 	bool (*is_alive)(uint64_t serial);
+	/* How many have been freed so far? */
+	uint64_t (*freed)(void);
 };
 
 /**

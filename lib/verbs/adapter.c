@@ -127,6 +127,7 @@ attach(const char *name, const struct plx_adapter_options *options, struct plx_s
 		.version = plx_version(),
 		.find = plx_mem_find_shared,
 		.is_alive = plx_mem_is_alive,
+		.freed = plx_mem_freed,
 	};
 
 	if (options->mode != PLX_MODE_INLINE) {

@@ -286,7 +286,7 @@ scribble(struct program *program)
 {
 	const struct plx_location *place = &program->place[input_byte(&program->in) % PLACES];
 	uint32_t i = place->segment != 0 ? place->segment : 1;
-	struct segment *segment = &program->seat->segment[i % SEGMENTS_MAX];
+	struct segment *segment = &program->seat->segment[i % program->seat->segments];
 	uint64_t at = input_word(&program->in), value = word(program);
 
 	if (place->segment != 0 && at % 4 != 0)

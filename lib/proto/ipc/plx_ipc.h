@@ -13,7 +13,8 @@
 
 enum {
 	PLX_IPC_ENGINES_MAX = 16,
-	PLX_IPC_COUNTERS_MAX = 320, /* of an adapter, or of a queue pair */
+	PLX_IPC_COUNTERS_MAX = 320,   /* of an adapter, or of a queue pair */
+	PLX_IPC_SEGMENTS_MAX = 16384, /* of a seat; 0 is none */
 };
 
 /* An object of a seat. 0: none. */

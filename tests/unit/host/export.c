@@ -16,6 +16,8 @@
 enum {
 	HANDS = 10000,
 	DEPTH = 16,
+	DEEP = 4096,
+	MANY = 16,
 	POSTED = 8,     /* receives at a time */
 	MESSAGE = 3000, /* bytes: three packets */
 	PORT = 4242,
@@ -472,6 +474,47 @@ an_exporter_may_take_it_back_and_others_not(void **state)
 	host_side_await_nothing(&host);
 }
 
+/* Their queues are more than a segment holds. */
+static void
+an_importer_gets_memory_for_all(void **state)
+{
+	struct host_side side, other, peer;
+	struct plx_qp_address address;
+	struct plx_qp_options options;
+	struct plx_connector *none;
+	struct plx_qp *taken[MANY];
+	struct plx_qp_attr attr;
+	struct plx_why why = {""};
+
+	(void)state;
+	host_side_open(&side, "a");
+	host_side_open(&other, "a");
+	host_side_open(&peer, "b");
+	plx_qp_attr_init(&attr);
+	assert_int_equal(plx_qp_address(peer.qp, NULL, &address), PLX_OK);
+	for (int i = 0; i < MANY; i++) {
+		struct plx_qp_token token;
+		struct plx_qp *qp;
+
+		options = queues_of(&side);
+		assert_int_equal(plx_qp_create(side.pd, &options, &qp, &why), PLX_OK);
+		assert_int_equal(plx_qp_connect(qp, &address, &attr, 5000, NULL), PLX_OK);
+		token = give(qp, NULL, seat_of(&other));
+		assert_int_equal(plx_qp_destroy(qp), PLX_OK);
+		options = queues_of(&other);
+		options.sq_depth = options.rq_depth = DEEP;
+		if (plx_qp_import(other.pd, &token, &options, NULL, &taken[i], &none, &why) !=
+		    PLX_OK)
+			fail_msg("queue pair %d: %s", i, why.text);
+	}
+	for (int i = 0; i < MANY; i++)
+		assert_int_equal(plx_qp_destroy(taken[i]), PLX_OK);
+	host_side_close(&side);
+	host_side_close(&other);
+	host_side_close(&peer);
+	host_side_await_nothing(&host);
+}
+
 /* Between two programs the peer finds no receive, and no key of the former owner's. */
 static void
 a_parked_queue_pair_gives_its_peer_nothing(void **state)
@@ -520,6 +563,7 @@ main(void)
 		cmocka_unit_test(importers_disconnect_as_those_who_connected),
 		cmocka_unit_test(what_cannot_change_hands_is_refused_with_a_sentence),
 		cmocka_unit_test(an_exporter_may_take_it_back_and_others_not),
+		cmocka_unit_test(an_importer_gets_memory_for_all),
 		cmocka_unit_test(a_parked_queue_pair_gives_its_peer_nothing),
 	};
 
