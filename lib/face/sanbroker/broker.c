@@ -271,6 +271,7 @@ open_parts(struct san_broker *broker, struct plx_why *why)
 		plx_why_set(why, "the broker has no descriptors: %s", strerror(errno));
 		return PLX_FULL;
 	}
+	broker->spare = eventfd(0, EFD_CLOEXEC);
 	programs = listen_for_programs(broker->path, broker->options.mode);
 	if (!broker_watch(broker, &broker->programs_at, programs, program_arrives, broker)) {
 		plx_why_set(why, "programs cannot come to %s: %s", broker->path, strerror(errno));
@@ -309,7 +310,7 @@ init(struct san_broker *broker, const struct san_broker_options *options)
 		broker->options.payload_bytes = PAYLOAD;
 	memcpy(broker->rule, options->rule, options->rules * sizeof(options->rule[0]));
 	memcpy(broker->path, options->path, strlen(options->path) + 1);
-	broker->epoll = broker->anchors[0] = broker->anchors[1] = -1;
+	broker->spare = broker->epoll = broker->anchors[0] = broker->anchors[1] = -1;
 	broker->programs_at.fd = broker->events.fd = -1;
 	broker->processes = BROKER_PROCESS;
 	plx_list_init(&broker->programs);
@@ -372,6 +373,8 @@ san_broker_close(struct san_broker *broker)
 	for (uint32_t i = 0; i < PLX_COUNT_OF(broker->anchors); i++)
 		if (broker->anchors[i] >= 0)
 			close(broker->anchors[i]);
+	if (broker->spare >= 0)
+		close(broker->spare);
 	if (broker->epoll >= 0)
 		close(broker->epoll);
 	free(broker);

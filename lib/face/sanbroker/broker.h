@@ -131,7 +131,8 @@ struct san_broker {
 	WSPPROC_TABLE call;
 	int epoll;
 	struct watch programs_at, events; /* new programs; the provider's upcalls */
-	int anchors[2];                   /* listeners for anchors, IPv4 and IPv6; -1: none */
+	int spare;      /* a descriptor, to refuse programs with when there is no other */
+	int anchors[2]; /* listeners for anchors, IPv4 and IPv6; -1: none */
 	struct plx_list programs, sessions, listeners;
 	struct plx_list handed; /* sockets that wait for their processes */
 	struct plx_san_tokens tokens;

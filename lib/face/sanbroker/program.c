@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -141,16 +142,30 @@ hear_of_session(struct program *program, const struct san_control *m)
 	}
 }
 
+/* A question whose descriptor is lost: this process has no room for it. */
+static bool
+has_lost_descriptor(const struct san_control *m, int fd)
+{
+	return fd < 0 && (m->kind == SAN_CONTROL_CONNECT || m->kind == SAN_CONTROL_LISTEN ||
+			  m->kind == SAN_CONTROL_FIND || m->kind == SAN_CONTROL_HAND);
+}
+
 static void
 hear(struct program *program, const struct san_control *m, int fd)
 {
-	if (m->kind == SAN_CONTROL_CONNECT && fd >= 0) {
+	if (has_lost_descriptor(m, fd)) {
+		bool tcp = m->kind == SAN_CONTROL_CONNECT || m->kind == SAN_CONTROL_LISTEN;
+
+		program_answer(program, m->number, NULL, tcp ? SAN_USE_TCP : EMFILE);
+		return;
+	}
+	if (m->kind == SAN_CONTROL_CONNECT) {
 		connect_begin(program, m, fd);
-	} else if (m->kind == SAN_CONTROL_LISTEN && fd >= 0) {
+	} else if (m->kind == SAN_CONTROL_LISTEN) {
 		listen_begin(program, m, fd);
-	} else if (m->kind == SAN_CONTROL_FIND && fd >= 0) {
+	} else if (m->kind == SAN_CONTROL_FIND) {
 		find(program, m, fd);
-	} else if (m->kind == SAN_CONTROL_HAND && fd >= 0) {
+	} else if (m->kind == SAN_CONTROL_HAND) {
 		hand_give(program, m, fd);
 	} else {
 		if (fd >= 0)
@@ -187,6 +202,18 @@ on_control(struct watch *watch)
 
 /* ---- from its beginning to its end ---- */
 
+/* Whoever cannot be served learns it at once, and does not keep the broker busy. */
+static void
+refuse_one(struct san_broker *broker, int listener)
+{
+	if (broker->spare >= 0)
+		close(broker->spare);
+	broker->spare = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	if (broker->spare >= 0)
+		close(broker->spare);
+	broker->spare = eventfd(0, EFD_CLOEXEC);
+}
+
 void
 program_arrives(struct watch *watch)
 {
@@ -196,8 +223,11 @@ program_arrives(struct watch *watch)
 	socklen_t bytes = sizeof(who);
 	struct program *program;
 
-	if (fd < 0)
+	if (fd < 0) {
+		if (errno == EMFILE || errno == ENFILE)
+			refuse_one(broker, watch->fd);
 		return;
+	}
 	program = broker->count.programs < PROGRAMS_MAX ? calloc(1, sizeof(*program)) : NULL;
 	if (program == NULL || !broker_watch(broker, &program->control, fd, on_control, program)) {
 		close(fd);

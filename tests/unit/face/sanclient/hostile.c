@@ -4,6 +4,7 @@
  * all, harms nobody else; what they write into a session's memory ends that session at most.
  * Start with a_program_says_anything().
  */
+#include <arpa/inet.h>
 #include <sys/socket.h>
 
 #include "clock.h"
@@ -210,6 +211,51 @@ leave_nonsense(void *arg)
 	end(fd);
 }
 
+/* ---- a broker without descriptors ---- */
+
+/* Those that are attached are told, and the others are sent away. */
+static void
+ask_in_vain(void *arg)
+{
+	const int *go = arg;
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(PORT + 2)};
+	struct san_control answer, find = {.kind = SAN_CONTROL_FIND, .number = 1};
+	int fd = socket(AF_INET, SOCK_STREAM, 0), other = connect_to_broker(), ignored;
+	char byte;
+
+	TOWN_MUST(inet_pton(AF_INET, town_address(TOWN_B), &to.sin_addr) == 1);
+	TOWN_MUST(write(go[1], "r", 1) == 1 && read(go[2], &byte, 1) == 1);
+	TOWN_MUST(san_client_connect(fd, (struct sockaddr *)&to, sizeof(to)) == SAN_IS_TCP);
+	TOWN_MUST(san_control_send(other, &find, fd));
+	while (san_control_receive(other, &answer, &ignored) == SAN_CONTROL_NOTHING_YET)
+		usleep(1000);
+	TOWN_MUST(answer.kind == SAN_CONTROL_ANSWER && answer.error == EMFILE);
+	TOWN_MUST(is_closed(connect_to_broker()));
+	close(other);
+	close(fd);
+}
+
+static void
+a_broker_has_no_descriptors(void **state)
+{
+	int ready[2], go[2];
+	pid_t asker, server, program;
+	char byte;
+
+	(void)state;
+	assert_true(pipe(ready) == 0 && pipe(go) == 0);
+	asker = town_start(TOWN_A, ask_in_vain, (int[]){ready[0], ready[1], go[0]});
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	town_limit_broker(TOWN_A, true);
+	assert_int_equal(write(go[1], "g", 1), 1);
+	town_await(asker);
+	town_limit_broker(TOWN_A, false);
+	server = town_start(TOWN_B, serve, NULL);
+	program = town_start(TOWN_A, talk, NULL);
+	town_await(program);
+	town_await(server);
+}
+
 static void
 a_program_writes_anything(void **state)
 {
@@ -230,6 +276,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_program_says_anything),
 		cmocka_unit_test(a_program_writes_anything),
+		cmocka_unit_test(a_broker_has_no_descriptors),
 	};
 
 	return TOWN_RUN(tests);

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -186,6 +187,23 @@ town_kill_host(void)
 {
 	kill_one(&host.pid);
 	unlink(host.path);
+}
+
+void
+town_limit_broker(enum town_host of, bool is_limited)
+{
+	struct rlimit limit;
+	char path[64];
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	for (rlim_t free = 0; is_limited; free++) {
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)broker[of].pid, (int)free);
+		if (access(path, F_OK) != 0) {
+			limit.rlim_cur = free;
+			break;
+		}
+	}
+	assert_int_equal(prlimit(broker[of].pid, RLIMIT_NOFILE, &limit, NULL), 0);
 }
 
 /* ---- programs ---- */

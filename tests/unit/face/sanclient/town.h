@@ -52,6 +52,9 @@ void town_await(pid_t pid);
 void town_kill_broker(enum town_host host);
 void town_kill_host(void);
 
+/** A broker may have no number of a descriptor more, or as many as before. */
+void town_limit_broker(enum town_host host, bool is_limited);
+
 /** Within a program of a host, after a fork(). */
 void town_attach(void);
 
