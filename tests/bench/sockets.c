@@ -3,16 +3,13 @@
  * What a socket program gets of the switch, over what it gets of the kernel's TCP: two threads of
  * one program on one core, which block in recv() and send() and know of nothing else, with one
  * connection by RDMA and one by TCP, in turns of milliseconds. Then what it costs when two
- * processes use a connection in turns, and the memory of an idle one, of this program and of the
- * processes whose numbers are its arguments. tests/bench/sockets-town starts it, with a polluxd
- * that has both ends on the other core. It needs two cores, and is not a test. Start at measure().
+ * processes use a connection in turns. tests/bench/sockets-town starts it, with a polluxd that has
+ * both ends on the other core. It needs two cores, and is not a test. Start at measure().
  *
  * It prints every round in the format of ndperf's results; tests/bench/run judges them. Exit
  * status: 0, or 2 when it could not measure.
  */
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -26,21 +23,19 @@
 
 #include "clock.h"
 #include "cpu.h"
+#include "join.h"
 #include "must.h"
 #include "result.h"
 
 enum {
 	PING_BYTES = 64,
 	BLOCK_BYTES = 64 << 10,
-	PORT = 20000, /* the rule's; the one below is the kernel's */
 	CORE = 1,
 	ROUNDS = 12,
 	TURNS = 100, /* an even number */
 	WARM_UP_MS = 10,
 	TURN_MS = 100,
-	IDLE = 500, /* connections */
 	PATIENCE_S = 60,
-	KIB = 1024,
 };
 
 enum transport {
@@ -57,58 +52,9 @@ struct pair {
 };
 
 static struct pair pair[TRANSPORTS];
-static const char *const address = "10.77.0.2";
 
 /* Of all rounds. */
 static double trips_ns[TRANSPORTS][ROUNDS], bits[TRANSPORTS][ROUNDS], turns_ns[TRANSPORTS][ROUNDS];
-
-/* ---- set-up ---- */
-
-static struct sockaddr_in
-name_of(enum transport transport)
-{
-	struct sockaddr_in name = {.sin_family = AF_INET,
-				   .sin_port = htons((uint16_t)(PORT - transport))};
-
-	if (inet_pton(AF_INET, address, &name.sin_addr) != 1)
-		stop("%s is no address", address);
-	return name;
-}
-
-static void
-must_be(bool is_so, const char *what)
-{
-	if (!is_so)
-		stop("%s: %s", what, strerror(errno));
-}
-
-static int
-listen_at(enum transport transport)
-{
-	const struct sockaddr_in name = name_of(transport);
-	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
-
-	must_be(setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) == 0 &&
-			bind(listener, (const struct sockaddr *)&name, sizeof(name)) == 0 &&
-			listen(listener, 1) == 0,
-		"listen");
-	return listener;
-}
-
-static void
-join(int listener, enum transport transport, int fd[2])
-{
-	const struct sockaddr_in name = name_of(transport);
-	int one = 1;
-
-	fd[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	must_be(connect(fd[0], (const struct sockaddr *)&name, sizeof(name)) == 0, "connect");
-	fd[1] = accept(listener, NULL, NULL);
-	must_be(fd[1] >= 0, "accept");
-	for (int i = 0; i < 2; i++)
-		must_be(setsockopt(fd[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) == 0,
-			"TCP_NODELAY");
-}
 
 /* ---- traffic ---- */
 
@@ -260,59 +206,6 @@ swap(struct pair *of)
 	return ticks_to_ns((double)start) / TURNS;
 }
 
-/* ---- memory ---- */
-
-/* [bytes] Of a process, with what it shares. */
-static double
-resident(const char *pid)
-{
-	char path[64], line[128];
-	double kib = 0;
-	FILE *file;
-	long n;
-
-	snprintf(path, sizeof(path), "/proc/%s/smaps_rollup", pid);
-	file = fopen(path, "re");
-	if (file == NULL)
-		stop("%s cannot be read", path);
-	while (fgets(line, sizeof(line), file) != NULL)
-		if (sscanf(line, "Pss: %ld", &n) == 1 ||
-		    sscanf(line, "Shared_Hugetlb: %ld", &n) == 1 ||
-		    sscanf(line, "Private_Hugetlb: %ld", &n) == 1)
-			kib += (double)n;
-	fclose(file);
-	return kib * KIB;
-}
-
-static double
-resident_of_all(char **pids)
-{
-	double bytes = resident("self");
-
-	for (; *pids != NULL; pids++)
-		bytes += resident(*pids);
-	return bytes;
-}
-
-/* Returns: [bytes] of a connection, both ends, in all processes */
-static double
-count_idle(char **pids)
-{
-	double before = resident_of_all(pids), after;
-	int listener = listen_at(RDMA);
-	static int fd[IDLE][2];
-
-	for (uint32_t i = 0; i < IDLE; i++)
-		join(listener, RDMA, fd[i]);
-	after = resident_of_all(pids);
-	close(listener);
-	for (uint32_t i = 0; i < IDLE; i++) {
-		close(fd[i][0]);
-		close(fd[i][1]);
-	}
-	return (after - before) / IDLE;
-}
-
 /* ---- rounds ---- */
 
 static void
@@ -344,32 +237,26 @@ add(json_t *results, const char *test, uint64_t size, const char *unit, double (
 }
 
 int
-main(int argc, char **argv)
+main(void)
 {
 	static const int cores[CORES] = {0, CORE};
 	struct calibration machine;
 	json_t *results = json_array();
 
-	(void)argc;
 	alarm(PATIENCE_S);
 	calibrate(cores, &machine);
 	if (!cpu_pin(CORE))
 		stop("core %d cannot be had", CORE);
 	for (enum transport t = 0; t < TRANSPORTS; t++) {
-		int listener = listen_at(t);
+		uint16_t port = (uint16_t)(RDMA_PORT - t);
+		int listener = listen_at(port);
 
-		join(listener, t, pair[t].fd);
+		join(listener, port, pair[t].fd);
 		close(listener);
 	}
 	measure();
 	add(results, "round-trip", PING_BYTES, "ns", trips_ns);
 	add(results, "stream", BLOCK_BYTES, "bit/s", bits);
 	add(results, "turn", PING_BYTES, "ns", turns_ns);
-	result_add(results, &(struct bench_result){.op = names[RDMA],
-						   .test = "memory",
-						   .api = "sockets",
-						   .unit = "bytes",
-						   .size = PING_BYTES,
-						   .value = count_idle(argv + 1)});
 	return result_write(results, &machine, stdout) ? 0 : 2;
 }
