@@ -33,6 +33,12 @@ void san_client_forget(void);
  * of connections that are over to the broker, which takes control of the others by itself. */
 void san_client_share(void);
 
+/** A call with MSG_ZEROCOPY has sent something: a copy, which the caller may be told of. */
+void san_client_copied(int fd);
+/** Take what is to be told of such calls: the first and the last, by their numbers.
+ * Returns: false: nothing */
+bool san_client_take_copies(int fd, uint32_t *first, uint32_t *last);
+
 /** A socket for another process of the host, which fetches it once, within a minute.
  * @param process its number in the system
  * Returns: 0; -1: ENOTSOCK, ESRCH, EMFILE, ENETDOWN */

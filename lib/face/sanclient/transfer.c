@@ -324,6 +324,49 @@ san_client_send(int fd, const void *bytes, size_t n, int flags)
 	return put >= 0 ? put : put == -EREMOTE ? SAN_RELAYED : fail((int)-put);
 }
 
+/* ---- what MSG_ZEROCOPY tells ---- */
+
+enum {
+	MADE = 32, /* the shift of the half of `copies` that counts calls */
+};
+
+void
+san_client_copied(int fd)
+{
+	struct session *session = client_session(fd);
+
+	if (session == NULL)
+		return;
+	atomic_fetch_add(&session->segment.shared->copies, UINT64_C(1) << MADE);
+	client_put(session);
+}
+
+bool
+san_client_take_copies(int fd, uint32_t *first, uint32_t *last)
+{
+	struct session *session = client_session(fd);
+	uint64_t copies;
+
+	if (session == NULL)
+		return false;
+	copies = atomic_load(&session->segment.shared->copies);
+	do {
+		*first = (uint32_t)copies;
+		*last = (uint32_t)(copies >> MADE) - 1;
+	} while (!atomic_compare_exchange_weak(&session->segment.shared->copies, &copies,
+					       (copies >> MADE << MADE) | copies >> MADE));
+	client_put(session);
+	return *last + 1 != *first;
+}
+
+static bool
+has_copies(const struct session *session)
+{
+	uint64_t copies = atomic_load(&session->segment.shared->copies);
+
+	return copies >> MADE != (uint32_t)copies;
+}
+
 /* ---- readiness ---- */
 
 bool
@@ -356,7 +399,7 @@ san_client_ready(int fd, struct san_client_ready *out)
 		.shut = ready & SAN_READY_SHUT,
 		.urgent = ready & SAN_READY_URGENT,
 		.ended = is_ended(session),
-		.error = !session->error_told && error_of(session) != 0,
+		.error = pending_error(session) != 0 || has_copies(session),
 		.arrived = atomic_load(&shared->arrived),
 		.released = atomic_load(&shared->released),
 	};

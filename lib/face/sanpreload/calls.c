@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/errqueue.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdarg.h>
@@ -191,6 +192,8 @@ take(int fd, void *bytes, size_t n, int flags)
 
 	if (san_client_is_connecting(fd))
 		return waits_for_connection(fd, flags) ? recv(fd, bytes, n, flags) : -1;
+	if (flags & MSG_ERRQUEUE)
+		return recvmsg(fd, &(struct msghdr){.msg_control = NULL}, flags);
 	preload_enter();
 	got = san_client_recv(fd, bytes, n, flags);
 	preload_leave();
@@ -280,6 +283,62 @@ readv(int fd, const struct iovec *part, int parts)
 					     : REAL(readv)(fd, part, parts);
 }
 
+/* The queue of errors has what became of calls with MSG_ZEROCOPY, and nothing else. */
+static bool
+take_copies(int fd, struct sock_extended_err *out)
+{
+	uint32_t first, last;
+	bool taken;
+
+	preload_enter();
+	taken = san_client_take_copies(fd, &first, &last);
+	preload_leave();
+	if (taken)
+		*out = (struct sock_extended_err){.ee_origin = SO_EE_ORIGIN_ZEROCOPY,
+						  .ee_code = SO_EE_CODE_ZEROCOPY_COPIED,
+						  .ee_info = first,
+						  .ee_data = last};
+	else
+		errno = EAGAIN;
+	return taken;
+}
+
+/* As the kernel writes it: who is to blame is nobody. */
+static ssize_t
+take_notice(int fd, struct msghdr *m)
+{
+	struct {
+		struct sock_extended_err error;
+		union {
+			struct sockaddr_in v4;
+			struct sockaddr_in6 v6;
+		} offender;
+	} notice = {.offender.v6.sin6_family = 0};
+	size_t bytes = sizeof(notice.error);
+	int family = AF_INET;
+	struct cmsghdr *head;
+
+	if (!take_copies(fd, &notice.error))
+		return -1;
+	(void)REAL(getsockopt)(fd, SOL_SOCKET, SO_DOMAIN, &family, &(socklen_t){sizeof(family)});
+	bytes += family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+	m->msg_namelen = 0;
+	m->msg_flags = MSG_ERRQUEUE;
+	if (m->msg_control == NULL || m->msg_controllen < CMSG_LEN(bytes)) {
+		m->msg_controllen = 0;
+		m->msg_flags |= MSG_CTRUNC;
+		return 0;
+	}
+	head = m->msg_control;
+	*head = (struct cmsghdr){.cmsg_len = CMSG_LEN(bytes),
+				 .cmsg_level = family == AF_INET6 ? SOL_IPV6 : SOL_IP,
+				 .cmsg_type = family == AF_INET6 ? IPV6_RECVERR : IP_RECVERR};
+	memcpy(CMSG_DATA(head), &notice, bytes);
+	m->msg_controllen =
+		m->msg_controllen < CMSG_SPACE(bytes) ? m->msg_controllen : CMSG_SPACE(bytes);
+	return 0;
+}
+
 PRELOAD_CALL ssize_t
 recvmsg(int fd, struct msghdr *m, int flags)
 {
@@ -291,6 +350,8 @@ recvmsg(int fd, struct msghdr *m, int flags)
 			preload_keep_all(m);
 		return got;
 	}
+	if (flags & MSG_ERRQUEUE)
+		return take_notice(fd, m);
 	got = take_parts(fd, m->msg_iov, m->msg_iovlen, flags);
 	if (got >= 0) {
 		m->msg_namelen = 0;
@@ -315,10 +376,27 @@ put(int fd, const void *bytes, size_t n, int flags)
 	return done == SAN_RELAYED ? REAL(send)(fd, bytes, n, flags) : done;
 }
 
+/* Its bytes are copied, as by loopback TCP, and may change at once. One call is told of once. */
+static ssize_t
+with_notice(int fd, int flags, ssize_t done)
+{
+	int wanted = 0;
+	socklen_t bytes = sizeof(wanted);
+
+	if (done <= 0 || !(flags & MSG_ZEROCOPY) ||
+	    REAL(getsockopt)(fd, SOL_SOCKET, SO_ZEROCOPY, &wanted, &bytes) != 0 || wanted == 0)
+		return done;
+	preload_enter();
+	san_client_copied(fd);
+	preload_leave();
+	return done;
+}
+
 PRELOAD_CALL ssize_t
 send(int fd, const void *bytes, size_t n, int flags)
 {
-	return preload_has(fd) ? put(fd, bytes, n, flags) : REAL(send)(fd, bytes, n, flags);
+	return preload_has(fd) ? with_notice(fd, flags, put(fd, bytes, n, flags))
+			       : REAL(send)(fd, bytes, n, flags);
 }
 
 PRELOAD_CALL ssize_t
@@ -332,7 +410,7 @@ sendto(int fd, const void *bytes, size_t n, int flags, const struct sockaddr *ad
        socklen_t length)
 {
 	/* A stream that is connected has no use for an address. */
-	return preload_has(fd) ? put(fd, bytes, n, flags)
+	return preload_has(fd) ? with_notice(fd, flags, put(fd, bytes, n, flags))
 			       : REAL(sendto)(fd, bytes, n, flags, address, length);
 }
 
@@ -379,7 +457,7 @@ PRELOAD_CALL ssize_t
 sendmsg(int fd, const struct msghdr *m, int flags)
 {
 	if (preload_has(fd))
-		return put_parts(fd, m->msg_iov, m->msg_iovlen, flags);
+		return with_notice(fd, flags, put_parts(fd, m->msg_iov, m->msg_iovlen, flags));
 	/* What another process is to have must not be kept by this one. */
 	if (brings_descriptors(m) && preload_runs()) {
 		preload_enter();
@@ -490,8 +568,7 @@ recvmmsg(int fd, struct mmsghdr *m, unsigned n, int flags, struct timespec *span
 PRELOAD_CALL int
 setsockopt(int fd, int level, int option, const void *value, socklen_t bytes)
 {
-	bool refused = (level == IPPROTO_TCP && option == TCP_ULP) ||
-		       (level == SOL_SOCKET && option == SO_ZEROCOPY);
+	bool refused = level == IPPROTO_TCP && option == TCP_ULP;
 
 	if (!refused || !preload_has(fd))
 		return REAL(setsockopt)(fd, level, option, value, bytes);

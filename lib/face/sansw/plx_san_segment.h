@@ -47,7 +47,10 @@ struct san_shared {
 	_Atomic uint32_t ready;   /* enum san_ready; who has control writes it */
 	_Atomic uint64_t arrived; /* bytes that have, since the beginning, and 1 for FIN, and for an
 				     urgent byte */
-	_Atomic uint64_t released;  /* bytes whose place is free again */
+	_Atomic uint64_t released; /* bytes whose place is free again */
+	/* calls with MSG_ZEROCOPY, and those of them that a program has been told of: the first in
+	 * the upper half */
+	_Atomic uint64_t copies;
 	struct san_records records; /* of who has control, or gave it away last */
 };
 

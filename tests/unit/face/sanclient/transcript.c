@@ -12,6 +12,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/errqueue.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -552,6 +553,27 @@ do_signals(char *out, const long *a)
 	signals = 0;
 }
 
+/* What the queue of errors has: of calls with MSG_ZEROCOPY. */
+static void
+do_notice(char *out, const long *a)
+{
+	_Alignas(struct cmsghdr) char control[200];
+	struct msghdr m = {.msg_control = control, .msg_controllen = sizeof(control)};
+	ssize_t got = recvmsg(file[a[0]], &m, MSG_ERRQUEUE);
+	struct cmsghdr *head = got == 0 ? CMSG_FIRSTHDR(&m) : NULL;
+	struct sock_extended_err notice;
+
+	if (head == NULL) {
+		say(out, got);
+		return;
+	}
+	memcpy(&notice, CMSG_DATA(head), sizeof(notice));
+	snprintf(out, LINE, "%zd %#x, %zu bytes of %d %d: %u %d %d, calls %u to %u", got,
+		 m.msg_flags & (MSG_ERRQUEUE | MSG_CTRUNC), head->cmsg_len, head->cmsg_level,
+		 head->cmsg_type, notice.ee_errno, notice.ee_origin, notice.ee_code, notice.ee_info,
+		 notice.ee_data);
+}
+
 static void
 do_settle(char *out, const long *a)
 {
@@ -607,6 +629,7 @@ static const struct {
 	{"child", do_child},
 	{"sendmmsg", do_sendmmsg},
 	{"signals", do_signals},
+	{"notice", do_notice},
 	{"settle", do_settle},
 };
 
