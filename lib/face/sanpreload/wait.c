@@ -76,8 +76,8 @@ struct polled {
 	struct pollfd *fds;
 	nfds_t n;
 	enum kind *kind; /* [n] */
-	struct preload_sleep
-		sleep; /* the kernel's of these in their places, then what is slept on */
+	/* of these the kernel's in their places, then what is slept on */
+	struct preload_sleep sleep;
 };
 
 static enum kind
