@@ -108,12 +108,7 @@ offer(struct plx_host *host, const struct plx_host_config *config, struct plx_wh
 static bool
 start(struct plx_host *host, const struct plx_host_config *config, struct plx_why *why)
 {
-	const struct plx_host_socket *socket = &config->socket;
-
-	if (socket->has_group && lchown(socket->path, (uid_t)-1, socket->group) != 0)
-		return why_set(why, "%s cannot be given to group %u: %s", socket->path,
-			       socket->group, strerror(errno));
-	if (!offer(host, config, why) || !filter_install(why))
+	if (!rights_give(&config->socket, why) || !offer(host, config, why) || !filter_install(why))
 		return false;
 	if (plx_host_serve(host) != PLX_OK)
 		return why_set(why, "there is no memory for a thread");

@@ -48,6 +48,9 @@ void notify(const char *text);
  */
 bool rights_drop(const struct plx_host_config *config, struct plx_why *why);
 
+/** Give the socket's file to its group, if it has one: rights_drop() has made polluxd a member. */
+bool rights_give(const struct plx_host_socket *socket, struct plx_why *why);
+
 /** Give up all capabilities. */
 bool rights_drop_all(struct plx_why *why);
 

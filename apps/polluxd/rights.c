@@ -140,6 +140,15 @@ rights_drop(const struct plx_host_config *config, struct plx_why *why)
 }
 
 bool
+rights_give(const struct plx_host_socket *socket, struct plx_why *why)
+{
+	if (!socket->has_group || lchown(socket->path, (uid_t)-1, socket->group) == 0)
+		return true;
+	return why_set(why, "%s cannot be given to group %u: %s", socket->path, socket->group,
+		       strerror(errno));
+}
+
+bool
 rights_drop_all(struct plx_why *why)
 {
 	return drop_capabilities(0, why);

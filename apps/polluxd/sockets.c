@@ -66,10 +66,8 @@ open_broker(const struct plx_host_sockets *config, struct san_broker **broker, s
 		return false;
 	if (san_broker_open(&options, broker, &detail) != PLX_OK)
 		return why_set(why, "sockets: %s", detail.text);
-	if (!config->socket.has_group || lchown(options.path, (uid_t)-1, config->socket.group) == 0)
+	if (rights_give(&config->socket, why))
 		return true;
-	why_set(why, "%s cannot be given to group %u: %s", options.path, config->socket.group,
-		strerror(errno));
 	san_broker_close(*broker);
 	return false;
 }

@@ -78,9 +78,17 @@ struct settings_reader {
 };
 #define SETTINGS_READERS_MAX 8
 
-/* Those that a socket has; the last one has no name. */
-extern const struct settings_reader settings_socket_readers[];
-/* ... of this section. */
+/* Of a section that begins with a struct plx_host_socket. */
+#define SETTINGS_SOCKET_READERS                                       \
+	{"socket", settings_read_path}, {"mode", settings_read_mode}, \
+	{                                                             \
+		"group", settings_read_group                          \
+	}
+enum plx_status settings_read_path(const struct settings_place *at, void *section);
+enum plx_status settings_read_mode(const struct settings_place *at, void *section);
+enum plx_status settings_read_group(const struct settings_place *at, void *section);
+
+/* Read a section. @param readers the last one has no name */
 enum plx_status settings_read_all(const struct settings_place *at,
 				  const struct settings_reader *readers, void *section);
 /* The sections of the daemon, and of programs of sockets. */

@@ -20,8 +20,8 @@ enum {
 
 /* ---- the section of the daemon ---- */
 
-static enum plx_status
-read_path(const struct settings_place *at, void *section)
+enum plx_status
+settings_read_path(const struct settings_place *at, void *section)
 {
 	static const struct settings_field field = {
 		"socket", SETTINGS_STRING, 0, PLX_HOST_SOCKET_MAX, 0, 0, NULL};
@@ -37,8 +37,8 @@ read_path(const struct settings_place *at, void *section)
 }
 
 /* libconfig has no octal numbers, so the mode is a string. */
-static enum plx_status
-read_mode(const struct settings_place *at, void *section)
+enum plx_status
+settings_read_mode(const struct settings_place *at, void *section)
 {
 	const char *value = config_setting_get_string(at->setting);
 	uint32_t mode = value != NULL ? plx_file_mode_read(value) : 0;
@@ -53,8 +53,8 @@ read_mode(const struct settings_place *at, void *section)
 	return PLX_OK;
 }
 
-static enum plx_status
-read_group(const struct settings_place *at, void *section)
+enum plx_status
+settings_read_group(const struct settings_place *at, void *section)
 {
 	struct plx_host_socket *to = section;
 	enum plx_status status = settings_find_id(at, SETTINGS_GROUP_ID, at->setting, &to->group);
@@ -62,9 +62,6 @@ read_group(const struct settings_place *at, void *section)
 	to->has_group = status == PLX_OK;
 	return status;
 }
-
-const struct settings_reader settings_socket_readers[] = {
-	{"socket", read_path}, {"mode", read_mode}, {"group", read_group}, {NULL, NULL}};
 
 enum plx_status
 settings_read_all(const struct settings_place *at, const struct settings_reader *readers,
@@ -97,7 +94,9 @@ settings_read_all(const struct settings_place *at, const struct settings_reader 
 enum plx_status
 settings_read_daemon(const struct settings_place *at, struct plx_host_socket *daemon)
 {
-	return settings_read_all(at, settings_socket_readers, daemon);
+	static const struct settings_reader readers[] = {SETTINGS_SOCKET_READERS, {NULL, NULL}};
+
+	return settings_read_all(at, readers, daemon);
 }
 
 /* ---- its adapters ---- */

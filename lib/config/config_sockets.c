@@ -127,13 +127,9 @@ _Static_assert(offsetof(struct plx_host_sockets, socket) == 0, "the first member
 enum plx_status
 settings_read_sockets(const struct settings_place *at, struct plx_host_sockets *sockets)
 {
-	struct settings_reader readers[SETTINGS_READERS_MAX];
-	uint32_t n = 0;
+	static const struct settings_reader readers[] = {
+		SETTINGS_SOCKET_READERS, {"rules", read_rules}, {NULL, NULL}};
 
-	for (; settings_socket_readers[n].name; n++)
-		readers[n] = settings_socket_readers[n];
-	readers[n++] = (struct settings_reader){"rules", read_rules};
-	readers[n] = (struct settings_reader){NULL, NULL};
 	sockets->served = true;
 	return settings_read_all(at, readers, sockets);
 }
