@@ -21,20 +21,24 @@ struct handed {
 	struct plx_list link;
 	struct san_broker *broker;
 	struct watch target; /* the process's descriptor: readable when it has ended */
-	uint64_t number;     /* as tokens know it */
 	uid_t uid;           /* of who gave it */
 	int fd;
 	uint64_t deadline;
 };
 
+/* How tokens know it. */
+static uint64_t
+name_of(const struct handed *handed)
+{
+	return (uintptr_t)handed;
+}
+
 static void
 end(struct handed *handed)
 {
-	struct san_broker *broker = handed->broker;
-
-	plx_san_tokens_forget(&broker->tokens, 0, handed->number);
+	plx_san_tokens_forget(&handed->broker->tokens, 0, name_of(handed));
 	plx_list_remove(&handed->link);
-	broker_unwatch(broker, &handed->target, true);
+	broker_unwatch(handed->broker, &handed->target, true);
 	close(handed->fd);
 	free(handed);
 }
@@ -73,16 +77,16 @@ keep(struct program *program, uint32_t process, int fd, uint32_t *token)
 	target = (int)syscall(SYS_pidfd_open, (pid_t)process, 0);
 	if (target < 0)
 		return ESRCH;
-	*token = plx_san_token_make(&broker->tokens, process, ++broker->numbers);
-	handed = *token != 0 ? calloc(1, sizeof(*handed)) : NULL;
-	if (handed == NULL || !broker_watch(broker, &handed->target, target, on_end, handed)) {
-		plx_san_tokens_forget(&broker->tokens, 0, broker->numbers);
+	handed = calloc(1, sizeof(*handed));
+	*token = handed != NULL ? plx_san_token_make(&broker->tokens, process, name_of(handed)) : 0;
+	if (*token == 0 || !broker_watch(broker, &handed->target, target, on_end, handed)) {
+		if (*token != 0)
+			plx_san_tokens_forget(&broker->tokens, 0, name_of(handed));
 		close(target);
 		free(handed);
 		return EMFILE;
 	}
 	handed->broker = broker;
-	handed->number = broker->numbers;
 	handed->uid = program->uid;
 	handed->fd = fd;
 	handed->deadline = broker_now() + HANDED_MS * PLX_MSEC;
@@ -103,24 +107,20 @@ hand_give(struct program *program, const struct san_control *m, int fd)
 
 /* ---- to take ---- */
 
-/* NULL: it is for another process, or has been taken, or that process has ended and this one has
- * its number */
+/* NULL: it is for another process, or has been taken, or that process has ended, which an event of
+ * this round may be about to say */
 static struct handed *
 find(struct program *program, uint32_t token)
 {
-	struct san_broker *broker = program->broker;
-	uint64_t number =
-		plx_san_token_redeem(&broker->tokens, token, (uint64_t)(uint32_t)program->pid);
-	struct plx_list *node, *after;
+	uint64_t name = plx_san_token_redeem(&program->broker->tokens, token,
+					     (uint64_t)(uint32_t)program->pid);
+	struct handed *handed = (struct handed *)(uintptr_t)name;
+	struct pollfd target = {.events = POLLIN};
 
-	plx_list_for_each (node, after, &broker->handed) {
-		struct handed *handed = plx_list_entry(node, struct handed, link);
-		struct pollfd target = {.fd = handed->target.fd, .events = POLLIN};
-
-		if (handed->number == number)
-			return poll(&target, 1, 0) == 0 ? handed : NULL;
-	}
-	return NULL;
+	if (handed == NULL)
+		return NULL;
+	target.fd = handed->target.fd;
+	return poll(&target, 1, 0) == 0 ? handed : NULL;
 }
 
 void

@@ -108,15 +108,8 @@ add_entry(struct set *set, int fd, bool ours, const struct epoll_event *event)
 {
 	struct entry *entry;
 
-	if (set->n == set->room) {
-		size_t room = set->room > 0 ? 2 * set->room : 16;
-		void *more = realloc(set->entry, room * sizeof(*set->entry));
-
-		if (more == NULL)
-			return false;
-		set->entry = more;
-		set->room = room;
-	}
+	if (!preload_grow((void **)&set->entry, set->n, &set->room, sizeof(*set->entry)))
+		return false;
 	entry = &set->entry[set->n++];
 	*entry = (struct entry){.fd = fd, .ours = ours, .is_set = find_set(fd) != NULL};
 	set->ours += ours;
@@ -427,14 +420,13 @@ preload_epoll_sleep_on(struct preload_sleep *sleep, int fd)
 static int
 sleep_on(int epfd, int ms, const sigset_t *mask, struct epoll_event *out, int most)
 {
-	const struct timespec span = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
 	struct preload_sleep sleep = {.n = 0};
 	int slept = -1, error = ENOMEM;
 
 	if (preload_epoll_sleep_on(&sleep, epfd)) {
 		/* What came before they were armed. */
 		slept = look(epfd, out, most);
-		if (slept == 0 && REAL(ppoll)(sleep.fds, sleep.n, ms < 0 ? NULL : &span, mask) < 0)
+		if (slept == 0 && preload_sleep_for(&sleep, ms, mask) < 0)
 			slept = -1;
 		error = errno;
 	}

@@ -282,23 +282,35 @@ preload_outcome(int fd)
 		       : 0;
 }
 
+/* @param has [out] if it is known: is it the switch's? */
+static bool
+is_known(int fd, bool *has)
+{
+	bool connects = !san_client_has(fd);
+
+	if (connects && !san_client_is_connecting(fd))
+		return false;
+	*has = !preload_is_borrowed() && (!connects || settle(fd, false));
+	return true;
+}
+
 bool
 preload_knows(int fd)
 {
-	if (within || broker == NULL)
-		return false;
-	if (san_client_has(fd))
-		return !preload_is_borrowed();
-	return san_client_is_connecting(fd) && !preload_is_borrowed() && settle(fd, false);
+	bool has;
+
+	return !within && broker != NULL && is_known(fd, &has) && has;
 }
 
 bool
 preload_has(int fd)
 {
+	bool has;
+
 	if (within || broker == NULL || fd < 0 || fd >= SAN_FILES_MAX)
 		return false;
-	if (san_client_has(fd) || san_client_is_connecting(fd))
-		return preload_knows(fd);
+	if (is_known(fd, &has))
+		return has;
 	if (san_client_is_relayed(fd))
 		return false;
 	return !atomic_load_explicit(&kernels[fd], memory_order_relaxed) && find_out(fd);

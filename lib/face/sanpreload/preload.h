@@ -159,6 +159,9 @@ void preload_close_kept(void);
 
 /* ---- sleep.c ---- */
 
+/* Let an array have room for one more. Returns: false: there is no memory */
+bool preload_grow(void **array, size_t used, size_t *room, size_t bytes);
+
 /* Empty when it is zero. */
 struct preload_sleep {
 	struct pollfd *fds; /* [n] */
@@ -170,6 +173,8 @@ struct preload_sleep {
 /* Both return: false: there is no memory */
 bool preload_sleep_file(struct preload_sleep *sleep, int fd, short events);
 bool preload_sleep_on(struct preload_sleep *sleep, int fd);
+/* Returns: as ppoll() */
+int preload_sleep_for(struct preload_sleep *sleep, int ms, const sigset_t *mask);
 /* Nobody sleeps any more: it is empty. */
 void preload_sleep_over(struct preload_sleep *sleep);
 void preload_sleep_free(struct preload_sleep *sleep);

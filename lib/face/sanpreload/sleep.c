@@ -7,9 +7,8 @@
 
 #include "preload.h"
 
-/* Returns: false: there is no memory */
-static bool
-has_room(void **array, size_t used, size_t *room, size_t bytes)
+bool
+preload_grow(void **array, size_t used, size_t *room, size_t bytes)
 {
 	size_t more = *room > 0 ? 2 * *room : 16;
 	void *larger;
@@ -27,7 +26,7 @@ has_room(void **array, size_t used, size_t *room, size_t bytes)
 bool
 preload_sleep_file(struct preload_sleep *sleep, int fd, short events)
 {
-	if (!has_room((void **)&sleep->fds, sleep->n, &sleep->room, sizeof(*sleep->fds)))
+	if (!preload_grow((void **)&sleep->fds, sleep->n, &sleep->room, sizeof(*sleep->fds)))
 		return false;
 	sleep->fds[sleep->n++] = (struct pollfd){.fd = fd, .events = events};
 	return true;
@@ -38,7 +37,7 @@ preload_sleep_on(struct preload_sleep *sleep, int fd)
 {
 	int of[SAN_SLEEP_FDS], n;
 
-	if (!has_room((void **)&sleep->ours, sleep->ours_n, &sleep->ours_room, sizeof(int)))
+	if (!preload_grow((void **)&sleep->ours, sleep->ours_n, &sleep->ours_room, sizeof(int)))
 		return false;
 	preload_enter();
 	n = san_client_sleep(fd, of);
@@ -48,6 +47,14 @@ preload_sleep_on(struct preload_sleep *sleep, int fd)
 		if (!preload_sleep_file(sleep, of[n], POLLIN))
 			return false;
 	return true;
+}
+
+int
+preload_sleep_for(struct preload_sleep *sleep, int ms, const sigset_t *mask)
+{
+	const struct timespec span = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+
+	return REAL(ppoll)(sleep->fds, sleep->n, ms < 0 ? NULL : &span, mask);
 }
 
 void

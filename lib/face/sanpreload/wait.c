@@ -200,15 +200,13 @@ collect_all(struct polled *polled)
 static int
 sleep_on(struct polled *polled, int ms, const sigset_t *mask)
 {
-	const struct timespec span = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
 	int ready = -1, error = ENOMEM;
 
 	if (collect_all(polled)) {
 		/* What came before they were armed. */
 		ready = look_at_ours(polled);
 		if (ready == 0)
-			ready = REAL(ppoll)(polled->sleep.fds, polled->sleep.n,
-					    ms < 0 ? NULL : &span, mask);
+			ready = preload_sleep_for(&polled->sleep, ms, mask);
 		error = errno;
 	}
 	preload_sleep_over(&polled->sleep);
