@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The PMD calls munmap() by a slot of its own library, as every shared library calls another. That
- * slot is pointed at unmap_guarded(), and nothing else of the process is touched. Why this is done:
- * docs/decisions/0054-a-peer-of-memif-leaves.md. Start with unmap_guarded().
+ * The PMD calls munmap() and sendmsg() by slots of its own library, as every shared library calls
+ * another. Those slots are pointed at the functions here, and nothing else of the process is
+ * touched. Why this is done: docs/decisions/0054-a-peer-of-memif-leaves.md and
+ * docs/decisions/0063-a-peer-of-memif-that-left.md. Start with unmap_guarded().
  */
 #include <elf.h>
+#include <errno.h>
 #include <link.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "guard.h"
@@ -43,22 +47,46 @@ unmap_guarded(void *address, size_t bytes)
 	return munmap(address, bytes);
 }
 
-/* ---- the slot ---- */
+/* What a peer that has left cannot get counts as sent: the end of the connection comes next, and
+ * the PMD closes what it has. It closes too much when its first message fails. */
+static ssize_t
+send_guarded(int fd, const struct msghdr *message, int flags)
+{
+	ssize_t sent = sendmsg(fd, message, flags);
+
+	if (sent >= 0 || errno != EPIPE)
+		return sent;
+	sent = 0;
+	for (size_t i = 0; i < message->msg_iovlen; i++)
+		sent += (ssize_t)message->msg_iov[i].iov_len;
+	return sent;
+}
+
+/* ---- the slots ---- */
 
 /* What the dynamic linker knows of a library, by the numbers of elf(5). */
 struct library {
 	const char *name; /* of its file, in part */
 	uintptr_t base;
 	uintptr_t entry[DT_JMPREL + 1];
-	bool found;
+	bool found; /* its slot of munmap() */
 };
 
+static uintptr_t
+guard_of(const char *name)
+{
+	if (strcmp(name, "munmap") == 0)
+		return (uintptr_t)unmap_guarded;
+	if (strcmp(name, "sendmsg") == 0)
+		return (uintptr_t)send_guarded;
+	return 0;
+}
+
 static void
-point_at_guard(void **slot)
+point_at(void **slot, void *guard)
 {
 	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	void *start = (void *)((uintptr_t)slot & ~(page - 1));
-	void *guard = (void *)(uintptr_t)unmap_guarded;
 
 	/* The linker has made it read-only (RELRO); a slot never crosses a page. */
 	if (mprotect(start, page, PROT_READ | PROT_WRITE) != 0)
@@ -77,11 +105,12 @@ replace(struct library *library)
 
 	for (size_t i = 0; rela != NULL && i < n; i++) {
 		const ElfW(Sym) *symbol = &symbols[ELF64_R_SYM(rela[i].r_info)];
+		const uintptr_t guard = guard_of(texts + symbol->st_name);
 
-		if (strcmp(texts + symbol->st_name, "munmap") != 0)
+		if (guard == 0)
 			continue;
-		point_at_guard((void **)(library->base + rela[i].r_offset));
-		library->found = true;
+		point_at((void **)(library->base + rela[i].r_offset), (void *)guard);
+		library->found |= guard == (uintptr_t)unmap_guarded;
 	}
 }
 

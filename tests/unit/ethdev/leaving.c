@@ -2,13 +2,17 @@
  *
  * A port of net_memif is polled while its peer leaves, again and again: the PMD unmaps the rings on
  * the EAL's interrupt thread meanwhile. That thread has the core of the polling one here, and so
- * comes in the middle of a burst. Without a guard one in a hundred departures is a crash.
- * Start with peers_may_leave_a_port_that_is_polled().
+ * comes in the middle of a burst. Without a guard one in a hundred departures is a crash. Peers
+ * also leave before the PMD has heard of them, and come back at once. Start with
+ * peers_may_leave_a_port_that_is_polled().
  */
+#include <errno.h>
 #include <poll.h>
 #include <sched.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,7 +23,6 @@
 
 enum {
 	DEPARTURES = 1000,
-	PAUSE_US = 2000, /* descriptors of the old connection are closed when the new one begins */
 };
 
 static struct rte_mempool *pool;
@@ -49,7 +52,6 @@ come_and_leave(void)
 		}
 		usleep((useconds_t)(i % 64));
 		assert_int_equal(rte_eth_dev_stop(port), 0);
-		usleep(PAUSE_US);
 		assert_int_equal(rte_eth_dev_start(port), 0);
 	}
 	plx_ethdev_close(client);
@@ -104,10 +106,47 @@ peers_may_leave_a_port_that_is_polled(void **state)
 	plx_ethdev_close(server);
 }
 
+/* A listener of one whose backlog is full lets nobody in, for as long as the PMD sleeps. */
+static void
+knock_and_leave(void)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0);
+	int error, length;
+
+	length = snprintf(at.sun_path + 1, sizeof(at.sun_path) - 1, "plx%d", socket_pid);
+	length += (int)offsetof(struct sockaddr_un, sun_path) + 1;
+	assert_true(fd >= 0);
+	for (int waits = 0; connect(fd, (struct sockaddr *)&at, (socklen_t)length) != 0; waits++) {
+		error = errno;
+		assert_int_equal(error, EAGAIN);
+		assert_true(waits < 5000);
+		usleep(1000);
+	}
+	close(fd);
+}
+
+static void
+peers_may_leave_before_they_are_heard(void **state)
+{
+	struct plx_ethdev *server = open_as("server");
+
+	(void)state;
+	for (int i = 0; i < DEPARTURES; i++)
+		knock_and_leave();
+	/* Whoever knocks now is let in after all of them were. */
+	for (int i = 0; i < 4; i++) {
+		knock_and_leave();
+		usleep(1000);
+	}
+	plx_ethdev_close(server);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(peers_may_leave_before_they_are_heard),
 		cmocka_unit_test(peers_may_leave_a_port_that_is_polled),
 	};
 	int pair[2], failed, status;
