@@ -11,15 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/sendfile.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "preload.h"
-
-enum {
-	CHUNK = 65536, /* of sendfile() */
-};
 
 /* ---- connections ---- */
 
@@ -118,6 +112,8 @@ accept4(int fd, struct sockaddr *address, socklen_t *bytes, int flags)
 	if (new < 0)
 		return new;
 	preload_forget(new);
+	/* Asked at once: of who never asks the broker thinks that it passes by the switch. */
+	(void)preload_has(new);
 	if (address != NULL && preload_has_name(new)) {
 		preload_enter();
 		(void)san_client_name(new, true, address, bytes);
@@ -465,64 +461,6 @@ sendmsg(int fd, const struct msghdr *m, int flags)
 		preload_leave();
 	}
 	return REAL(sendmsg)(fd, m, flags);
-}
-
-/* The file's bytes by way of memory: its place moves by what was sent. */
-static ssize_t
-put_file(int fd, int file, off_t *from, size_t n)
-{
-	off_t at = from != NULL ? *from : lseek(file, 0, SEEK_CUR);
-	uint8_t *bytes = malloc(CHUNK);
-	size_t done = 0;
-	ssize_t sent = 0;
-
-	if (bytes == NULL || at < 0) {
-		free(bytes);
-		return -1;
-	}
-	while (done < n) {
-		ssize_t got = pread(file, bytes, n - done < CHUNK ? n - done : CHUNK, at);
-
-		sent = got > 0 ? put(fd, bytes, (size_t)got, 0) : got;
-		if (sent <= 0)
-			break;
-		done += (size_t)sent;
-		at += sent;
-		if (sent < got)
-			break;
-	}
-	free(bytes);
-	if (from != NULL)
-		*from = at;
-	else
-		(void)lseek(file, at, SEEK_SET);
-	return done > 0 ? (ssize_t)done : sent;
-}
-
-PRELOAD_CALL ssize_t
-sendfile(int fd, int file, off_t *from, size_t n)
-{
-	return preload_has(fd) ? put_file(fd, file, from, n) : REAL(sendfile)(fd, file, from, n);
-}
-
-/* Here sendfile() is sendfile64(); on machines of 64 bits both are one. */
-PRELOAD_CALL ssize_t preload_sendfile_of_others(int fd, int file, off_t *from,
-						size_t n) __asm__("sendfile");
-
-ssize_t
-preload_sendfile_of_others(int fd, int file, off_t *from, size_t n)
-{
-	return sendfile(fd, file, from, n);
-}
-
-/* There is no pipe between the kernel and RDMA: who is refused reads and writes. */
-PRELOAD_CALL ssize_t
-splice(int from, off_t *from_at, int to, off_t *to_at, size_t n, unsigned flags)
-{
-	if (!preload_has(from) && !preload_has(to))
-		return REAL(splice)(from, from_at, to, to_at, n, flags);
-	errno = EINVAL;
-	return -1;
 }
 
 PRELOAD_CALL int

@@ -434,6 +434,25 @@ do_sendfile(char *out, const long *a)
 	close(from);
 }
 
+/* Between two descriptors, one of which is a pipe. The third number: SPLICE_F_NONBLOCK or not, and
+ * 100 times the bytes. */
+static void
+do_splice(char *out, const long *a)
+{
+	say(out, splice(file[a[0]], NULL, file[a[1]], NULL, (size_t)(a[2] / 100),
+			(unsigned)(a[2] % 100)));
+}
+
+/* ... from a place, to a place. */
+static void
+do_splice_at(char *out, const long *a)
+{
+	off_t from = 1, to = 1;
+
+	say(out,
+	    splice(file[a[0]], a[2] & 1 ? &from : NULL, file[a[1]], a[2] & 2 ? &to : NULL, 10, 0));
+}
+
 static void
 do_ppoll(char *out, const long *a)
 {
@@ -467,6 +486,22 @@ do_pipe(char *out, const long *a)
 	file[a[0]] = ends[0];
 	file[a[1]] = ends[1];
 	say(out, result);
+}
+
+/* Until it holds no more. */
+static void
+do_fill_pipe(char *out, const long *a)
+{
+	const int flags = fcntl(file[a[0]], F_GETFL);
+	long done = 0;
+	ssize_t n;
+
+	fill(BYTES);
+	(void)fcntl(file[a[0]], F_SETFL, flags | O_NONBLOCK);
+	while ((n = write(file[a[0]], bytes, 4096)) > 0)
+		done += n;
+	(void)fcntl(file[a[0]], F_SETFL, flags);
+	say(out, done);
 }
 
 /* An option of SOL_SOCKET, set and got. */
@@ -619,9 +654,12 @@ static const struct {
 	{"names", do_names},
 	{"accept4", do_accept4},
 	{"sendfile", do_sendfile},
+	{"splice", do_splice},
+	{"splice-at", do_splice_at},
 	{"ppoll", do_ppoll},
 	{"poll-two", do_poll_two},
 	{"pipe", do_pipe},
+	{"fill-pipe", do_fill_pipe},
 	{"set", do_set},
 	{"linger", do_linger},
 	{"get", do_get},
