@@ -59,6 +59,7 @@ struct program {
 	uint64_t process; /* in arbiters */
 	pid_t pid;        /* when it came; another may have its channel since */
 	uid_t uid;
+	bool passes_by; /* it may use sockets past the switch, by io_uring */
 };
 
 /* A program that has said what it wants of a session. */
@@ -111,6 +112,8 @@ struct session {
 	uint64_t since, swaps;
 	uint32_t ready;    /* as holders know it */
 	uint64_t deadline; /* PLX_NEVER: none */
+	uint64_t
+		unheard; /* until when somebody has to ask for what has arrived; PLX_NEVER: never */
 	/* until it is up */
 	struct program *asker; /* NULL: it was accepted, or the program has gone */
 	uint32_t question;
@@ -229,6 +232,14 @@ void session_call_in(struct session *session, const struct program *program);
 void session_released(struct watch *watch);
 /* A program will use the kernel's socket from now on, and so will all. */
 void session_relay(struct session *session, struct program *program);
+
+/* The broker itself finds that one does. */
+void session_relay_for(struct session *session, const char *why);
+
+/* ---- unheard.c ---- */
+
+/* Time has passed: if nobody asks for what has arrived it goes to the kernel's socket. */
+void session_look_after(struct session *session, uint64_t now);
 
 /* ---- seize.c ---- */
 

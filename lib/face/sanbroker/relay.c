@@ -28,17 +28,27 @@ on_error(struct session *session)
 
 /* ---- to programs ---- */
 
+/* In its place: behind all that was sent before it. */
+static void
+carry_urgent_in(struct session *session)
+{
+	struct plx_san_stream *stream = &session->companion.stream;
+	uint8_t byte;
+
+	if (plx_san_is_at_mark(stream) && plx_san_read_urgent(stream, &byte, true) &&
+	    send(session->anchor.fd, &byte, 1, MSG_OOB | MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
+		(void)plx_san_read_urgent(stream, &byte, false);
+}
+
 /* Returns: whether something was carried */
 static bool
 carry_in(struct session *session)
 {
 	struct plx_san_stream *stream = &session->companion.stream;
 	uint32_t n;
-	uint8_t byte;
 	ssize_t sent;
 
-	if (plx_san_read_urgent(stream, &byte, false))
-		(void)send(session->anchor.fd, &byte, 1, MSG_OOB | MSG_DONTWAIT | MSG_NOSIGNAL);
+	carry_urgent_in(session);
 	n = plx_san_read(stream, &session->segment.rings, piece, PIECE, true);
 	if (n == 0 && plx_san_is_at_end(stream) && !session->told_end) {
 		session->told_end = true;
@@ -57,6 +67,19 @@ carry_in(struct session *session)
 
 /* ---- from programs ---- */
 
+/* The kernel's socket does not read past the place of an urgent byte at once. One that the stream
+ * does not take yet stays there. */
+static void
+carry_urgent_out(struct session *session)
+{
+	uint8_t byte;
+
+	if (sockatmark(session->anchor.fd) == 1 &&
+	    recv(session->anchor.fd, &byte, 1, MSG_OOB | MSG_DONTWAIT | MSG_PEEK) == 1 &&
+	    plx_san_write_urgent(&session->companion.stream, byte))
+		(void)recv(session->anchor.fd, &byte, 1, MSG_OOB | MSG_DONTWAIT);
+}
+
 static bool
 carry_out(struct session *session)
 {
@@ -66,6 +89,7 @@ carry_out(struct session *session)
 
 	if (room == 0 || stream->out.fin_wanted)
 		return false;
+	carry_urgent_out(session);
 	got = recv(session->anchor.fd, piece, room < PIECE ? room : PIECE, MSG_DONTWAIT);
 	if (got < 0) {
 		on_error(session);
@@ -86,10 +110,10 @@ wait_for_anchor(struct session *session)
 {
 	const struct plx_san_stream *stream = &session->companion.stream;
 	bool reads = plx_san_room(stream) > 0 && !stream->out.fin_wanted;
-	bool writes = plx_san_readable(stream) > 0;
+	bool urgent = reads && !stream->out.urgent, writes = plx_san_readable(stream) > 0;
 
 	broker_watch_for(session->broker, &session->anchor,
-			 (reads ? EPOLLIN : 0) | (writes ? EPOLLOUT : 0));
+			 (reads ? EPOLLIN : 0) | (urgent ? EPOLLPRI : 0) | (writes ? EPOLLOUT : 0));
 }
 
 void

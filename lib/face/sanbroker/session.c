@@ -50,7 +50,7 @@ session_make(struct san_broker *broker, SOCKET s, bool connects)
 	session->number = ++broker->numbers;
 	session->s = s;
 	session->since = broker_now();
-	session->deadline = PLX_NEVER;
+	session->deadline = session->unheard = PLX_NEVER;
 	session->socket = session->completions.fd = session->gone.fd = session->anchor.fd = -1;
 	plx_list_init(&session->holders);
 	plx_san_arbiter_begin(&session->arbiter, BROKER_PROCESS);
@@ -372,6 +372,7 @@ session_on_time(struct session *session, uint64_t now)
 		session_end(session, ETIMEDOUT);
 	else if (session->controls && now >= plx_san_timer(&session->companion.stream))
 		session_run(session);
+	session_look_after(session, now);
 }
 
 /* Until the broker has control nothing is carried, and the anchor is not looked at. */
@@ -382,6 +383,14 @@ want_relay(struct session *session)
 	broker_watch_for(session->broker, &session->anchor, 0);
 	(void)plx_san_ask(&session->arbiter, BROKER_PROCESS);
 	session_go_on(session);
+}
+
+void
+session_relay_for(struct session *session, const char *why)
+{
+	broker_log(session->broker, "session %llu: %s; bytes are copied from now on",
+		   (unsigned long long)session->number, why);
+	want_relay(session);
 }
 
 void
@@ -421,11 +430,7 @@ session_released(struct watch *watch)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n > 0) {
-		broker_log(session->broker,
-			   "session %llu: a program uses its socket without pollux-run; bytes are "
-			   "copied from now on",
-			   (unsigned long long)session->number);
-		want_relay(session);
+		session_relay_for(session, "a program uses its socket without pollux-run");
 		return;
 	}
 	broker_unwatch(session->broker, watch, true);
@@ -658,11 +663,7 @@ session_ask(struct session *session, struct program *program, uint32_t name)
 	if (session->relay != RELAY_NOT)
 		return; /* it hears, or has heard, that the kernel's socket is used */
 	if (name == 0) {
-		broker_log(session->broker,
-			   "session %llu: a program cannot use adapter %s; bytes are copied from "
-			   "now on",
-			   (unsigned long long)session->number, session->adapter);
-		want_relay(session);
+		session_relay_for(session, "a program cannot use the adapter");
 		return;
 	}
 	if (holder != NULL)

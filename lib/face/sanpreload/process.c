@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "preload.h"
@@ -360,24 +359,6 @@ prctl(int option, ...)
 	if (option == PR_SET_SECCOMP)
 		preload_retire();
 	return REAL(prctl)(option, argument[0], argument[1], argument[2], argument[3]);
-}
-
-PRELOAD_CALL long
-syscall(long number, ...)
-{
-	long argument[6];
-	va_list arguments;
-
-	va_start(arguments, number);
-	for (int i = 0; i < 6; i++)
-		argument[i] = va_arg(arguments, long);
-	va_end(arguments);
-	if (number == SYS_seccomp)
-		preload_retire();
-	if (number == SYS_clone || number == SYS_clone3)
-		preload_lends_memory();
-	return REAL(syscall)(number, argument[0], argument[1], argument[2], argument[3],
-			     argument[4], argument[5]);
 }
 
 /* A process that may have few descriptors cannot be sent any. */

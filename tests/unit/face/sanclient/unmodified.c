@@ -438,6 +438,132 @@ a_static_program_has_the_socket(void **state)
 	ECHO_BY("20309", "[os.environ[\"ECHO\"]]");
 }
 
+/* Two connections one after the other: what was sent comes back. */
+#define ECHOES(port)                                                                        \
+	ONCE("python3 -c 'import socket; socket.create_connection((\"" B "\", " port "))'", \
+	     "exec timeout 30 python3 -c '"                                                 \
+	     "import socket, threading\n"                                                   \
+	     "for n in 5000000, 20:\n"                                                      \
+	     "  s = socket.create_connection((\"" B "\", " port "))\n"                      \
+	     "  sent, back = bytes(i * n & 255 for i in range(n)), bytearray()\n"           \
+	     "  threading.Thread(target=s.sendall, args=(sent,)).start()\n"                 \
+	     "  while len(back) < n: back += s.recv(65536)\n"                               \
+	     "  assert back == sent\n"                                                      \
+	     "  s.close()\n"                                                                \
+	     "'")
+
+/* It gets descriptors over a socket, and does no more than to read what comes. */
+static void
+a_program_that_is_sent_a_socket_waits(void **state)
+{
+	(void)state;
+	runs("echo '"
+	     "import socket\n"
+	     "s = socket.socket(fileno=0)\n"
+	     "while fds := socket.recv_fds(s, 1, 1)[1]:\n"
+	     "  c = socket.socket(fileno=fds[0])\n"
+	     "  while d := c.recv(65536): c.sendall(d)\n"
+	     "  c.close()' > $d/other; "
+	     "exec python3 -c '"
+	     "import os, socket, subprocess\n"
+	     "s, (a, b) = socket.create_server((\"\", 20327)), socket.socketpair()\n"
+	     "without = dict(os.environ, LD_PRELOAD=\"\")\n"
+	     "subprocess.Popen([\"python3\", without[\"d\"] + \"/other\"], stdin=b, env=without)\n"
+	     "while True:\n"
+	     "  c = s.accept()[0]\n"
+	     "  socket.send_fds(a, [b\"x\"], [c.fileno()])\n"
+	     "  c.close()'",
+	     ECHOES("20327"));
+}
+
+/* Its standard input is the socket, and it reads first: of itself the library hears nothing. */
+static void
+stdio_of_an_inherited_socket_reads_first(void **state)
+{
+	(void)state;
+	runs("exec python3 -c '"
+	     "import socket, subprocess\n"
+	     "s = socket.create_server((\"\", 20328))\n"
+	     "while True:\n"
+	     "  c = s.accept()[0]\n"
+	     "  p = subprocess.Popen([\"sed\", \"-u\", \"s/o/0/g\"], stdin=c, stdout=c)\n"
+	     "  c.close()'",
+	     ONCE("python3 -c 'import socket; socket.create_connection((\"" B "\", 20328))'",
+		  "exec timeout 30 python3 -c '"
+		  "import socket\n"
+		  "s = socket.create_connection((\"" B "\", 20328))\n"
+		  "for i in range(100):\n"
+		  "  s.sendall(b\"one two\\n\")\n"
+		  "  assert s.recv(8, socket.MSG_WAITALL) == b\"0ne tw0\\n\"\n"
+		  "'"));
+}
+
+/* A server with the library sends back what it receives, urgent bytes as such; the client is
+ * relayed. */
+static void
+urgent_bytes_pass_the_relay(void **state)
+{
+	(void)state;
+	runs("exec python3 -c '"
+	     "import select, socket\n"
+	     "s = socket.create_server((\"\", 20331))\n"
+	     "while True:\n"
+	     "  c = s.accept()[0]\n"
+	     "  while d := c.recv(3, socket.MSG_WAITALL):\n"
+	     "    c.sendall(d)\n"
+	     "    select.select([], [], [c])\n"
+	     "    c.send(c.recv(1, socket.MSG_OOB), socket.MSG_OOB)\n"
+	     "    c.sendall(c.recv(2, socket.MSG_WAITALL))\n"
+	     "  c.close()'",
+	     ONCE("python3 -c 'import socket; socket.create_connection((\"" B "\", 20331))'",
+		  "exec timeout 30 python3 -c '"
+		  "import ctypes, select, socket\n"
+		  "c = ctypes.CDLL(None)\n"
+		  "c.fdopen.restype = ctypes.c_void_p\n"
+		  "s = socket.create_connection((\"" B "\", 20331))\n"
+		  "c.fdopen(s.fileno(), b\"r+\")\n"
+		  "for i in range(20):\n"
+		  "  s.sendall(b\"abc\")\n"
+		  "  s.send(b\"!\", socket.MSG_OOB)\n"
+		  "  assert s.recv(3, socket.MSG_WAITALL) == b\"abc\"\n"
+		  "  assert select.select([], [], [s], 9)[2]\n"
+		  "  assert s.recv(1, socket.MSG_OOB) == b\"!\"\n"
+		  "  s.sendall(b\"de\")\n"
+		  "  assert s.recv(2, socket.MSG_WAITALL) == b\"de\"\n"
+		  "'"));
+}
+
+static void
+io_uring_has_the_socket(void **state)
+{
+	(void)state;
+	runs("exec $RING 20329", ECHOES("20329"));
+}
+
+/* ... by their numbers, as some run-time libraries make them. */
+static void
+system_calls_have_the_socket(void **state)
+{
+	(void)state;
+	runs(SENDS_BACK("", "20330"),
+	     ONCE("python3 -c 'import socket; socket.create_connection((\"" B "\", 20330))'",
+		  "exec timeout 30 python3 -c '"
+		  "import ctypes, select, socket\n"
+		  "c = ctypes.CDLL(None, use_errno=True).syscall\n"
+		  "n = ctypes.c_long\n"
+		  "s = socket.create_connection((\"" B "\", 20330))\n"
+		  "fd, sent = s.fileno(), b\"there and back\"\n"
+		  "back, ready = ctypes.create_string_buffer(14), ctypes.create_string_buffer(8)\n"
+		  "for write, read in (1, 0), (44, 45):\n"
+		  "  more = [n(0)] * 3\n"
+		  "  assert c(n(write), n(fd), sent, n(14), *more) == 14\n"
+		  "  select.select([s], [], [])\n"
+		  "  assert c(n(read), n(fd), back, n(14), *more) == 14 and back.raw == sent\n"
+		  "  assert c(n(45), n(fd), back, n(14), n(socket.MSG_DONTWAIT), *more) == -1\n"
+		  "  assert ctypes.get_errno() == 11\n"
+		  "'"));
+}
+
 /* The C library reads and writes for a FILE by itself. What was registered with epoll before stays
  * so. */
 static void
@@ -612,7 +738,7 @@ haproxy_reloads(void **state)
 	     "printf 'global\n master-worker\n pidfile %s/pid\n"
 	     " stats socket %s/socket level admin expose-fd listeners\n"
 	     "defaults\n mode http\n timeout connect 9s\n timeout client 60s\n"
-	     " timeout server 60s\n"
+	     " timeout server 60s\n option splice-response\n"
 	     "listen numbers\n bind 0.0.0.0:20315\n server one 127.0.0.1:10315\n' $d $d > "
 	     "$d/conf; exec haproxy -W -f $d/conf > $d/log 2>&1",
 	     "n() { timeout 60 curl -sS --fail $* http://" B ":20315/numbers | sha256sum; }; "
@@ -625,6 +751,41 @@ haproxy_reloads(void **state)
 		     "[ \"$(n)\" = \"$good\" ] && wait $slow && [ \"$(cat $d/slow)\" = \"$good\" ] "
 		     "|| "
 		     "{ cat $d/log; exit 1; }"));
+}
+
+/* A server sends back what it receives without having it in its memory, and never waits: what the
+ * socket does not take stays in the pipe. */
+static void
+bytes_go_through_a_pipe(void **state)
+{
+	(void)state;
+	runs("exec python3 -c '"
+	     "import os, select, socket\n"
+	     "s = socket.create_server((\"\", 20326))\n"
+	     "while True:\n"
+	     "  c, (r, w), held, end = s.accept()[0], os.pipe(), 0, False\n"
+	     "  c.setblocking(False)\n"
+	     "  while held or not end:\n"
+	     "    ready = select.select([] if held or end else [c], [c] if held else [], [])\n"
+	     "    if ready[0]:\n"
+	     "      held = os.splice(c.fileno(), w, 1 << 20, flags=os.SPLICE_F_NONBLOCK)\n"
+	     "      end = held == 0\n"
+	     "    if ready[1]: held -= os.splice(r, c.fileno(), 1 << 20, "
+	     "flags=os.SPLICE_F_NONBLOCK)\n"
+	     "  for fd in r, w: os.close(fd)\n"
+	     "  c.close()'",
+	     ONCE("python3 -c 'import socket; socket.create_connection((\"" B "\", 20326))'",
+		  "exec timeout 60 python3 -c '"
+		  "import random, socket, threading\n"
+		  "s = socket.create_connection((\"" B "\", 20326))\n"
+		  "sent, back = random.Random(1).randbytes(8 << 20), bytearray()\n"
+		  "def send():\n"
+		  "  s.sendall(sent)\n"
+		  "  s.shutdown(socket.SHUT_WR)\n"
+		  "threading.Thread(target=send).start()\n"
+		  "while d := s.recv(1 << 16): back += d\n"
+		  "assert back == sent\n"
+		  "'"));
 }
 
 /* The same calls over TCP, in the kernel, and over RDMA: results, errno, readiness. */
@@ -653,11 +814,17 @@ main(int argc, char **argv)
 		cmocka_unit_test(children_of_other_ways_harm_nothing),
 		cmocka_unit_test(the_switch_keeps_its_own_descriptors),
 		cmocka_unit_test(a_socket_is_handed_over),
+		cmocka_unit_test(bytes_go_through_a_pipe),
 		cmocka_unit_test(epoll_sets_are_nested_and_inherited),
 		cmocka_unit_test(an_executed_program_has_the_socket),
 		cmocka_unit_test(one_thread_writes_another_reads),
 		cmocka_unit_test(a_program_without_the_library_has_the_socket),
 		cmocka_unit_test(a_static_program_has_the_socket),
+		cmocka_unit_test(a_program_that_is_sent_a_socket_waits),
+		cmocka_unit_test(stdio_of_an_inherited_socket_reads_first),
+		cmocka_unit_test(urgent_bytes_pass_the_relay),
+		cmocka_unit_test(io_uring_has_the_socket),
+		cmocka_unit_test(system_calls_have_the_socket),
 		cmocka_unit_test(stdio_has_the_socket),
 		cmocka_unit_test(curl_fetches_a_file),
 		cmocka_unit_test(iperf3_measures),
