@@ -255,6 +255,9 @@ PLX_API void *plx_mem_alloc(size_t size, int socket, struct plx_why *why);
  * Returns: NULL, with a sentence: it is none, or cannot be mapped
  */
 PLX_API void *plx_mem_map(int fd, struct plx_why *why);
+/** The memfd of memory of plx_mem_map(), for another process to map; it stays the memory's.
+ * Returns: -1: this is none */
+PLX_API int plx_mem_file(const void *memory);
 /** Free memory of plx_mem_alloc() or plx_mem_map(). @param memory may be NULL */
 PLX_API void plx_mem_free(void *memory);
 

@@ -311,6 +311,14 @@ plx_mem_find_shared(const void *memory, size_t bytes, struct plx_shared *out)
 	return found;
 }
 
+int
+plx_mem_file(const void *memory)
+{
+	struct plx_shared shared;
+
+	return plx_mem_find_shared(memory, 1, &shared) ? shared.fd : -1;
+}
+
 bool
 plx_mem_is_alive(uint64_t serial)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The memory of 5,000 idle sessions of socket programs: 2,500 connections, of five programs that
- * have both ends of theirs and have used both. The broker has three descriptors of each session,
- * and may have 20,000 on many a machine. tests/bench/sockets-town starts it; the processes of
+ * The memory of 9,900 idle sessions of socket programs: 4,950 connections, of five programs that
+ * have both ends of theirs and have used both. The broker has two descriptors of each session, and
+ * may have 20,000 on many a machine. tests/bench/sockets-town starts it; the processes of
  * polluxd are its arguments. Start at count().
  *
  * It prints its figure in the format of ndperf's results; tests/bench/run judges it. Exit status:
@@ -23,7 +23,7 @@
 
 enum {
 	PROGRAMS = 5,
-	CONNECTIONS = 500, /* of each */
+	CONNECTIONS = 990, /* of each */
 	CORE = 1,
 	PATIENCE_S = 240,
 	KIB = 1024,

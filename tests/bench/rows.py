@@ -240,7 +240,7 @@ def sockets():
             *(Figure('sockets yield', op, 'round-trip', 64) for op in ('rdma', 'tcp')), 1.0, True),
         Row('64 B round trip of two processes in turns, with a swap', 'ns', rdma['turn'],
             Fixed(5e6), 1.0, True),
-        Row('memory of a session of sockets, of 5,000 idle ones', 'bytes',
+        Row('memory of a session of sockets, of 9,900 idle ones', 'bytes',
             Figure('sockets idle', 'rdma', 'idle-session', 0), Fixed(256 << 10), 1.0, True)))
 
 

@@ -26,7 +26,8 @@ bytes_of(const struct plx_san_config *config)
 	return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
-/* As memory that can be registered: who goes on finds the messages there. */
+/* As memory that can be registered: who goes on finds the messages there. It has the descriptor
+ * from then on, as one of its own. */
 static int
 map(struct san_segment *segment)
 {
@@ -34,6 +35,8 @@ map(struct san_segment *segment)
 
 	if (memory == NULL)
 		return ENOMEM;
+	close(segment->fd);
+	segment->fd = plx_mem_file(memory);
 	segment->shared = (struct san_shared *)memory;
 	segment->rings.in = memory + sizeof(struct san_shared);
 	segment->rings.out = segment->rings.in + segment->config.in_bytes;
@@ -112,8 +115,8 @@ san_segment_map(struct san_segment *segment, const struct plx_san_config *config
 void
 san_segment_free(struct san_segment *segment)
 {
-	plx_mem_free(segment->shared);
-	if (segment->fd >= 0)
+	if (segment->shared == NULL && segment->fd >= 0)
 		close(segment->fd);
+	plx_mem_free(segment->shared);
 	*segment = (struct san_segment){.fd = -1};
 }

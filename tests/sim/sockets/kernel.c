@@ -445,17 +445,38 @@ WRAP(int, fstat, int fd, struct stat *out)
 }
 SAME(int, fstat64, fstat, int fd, struct stat *out);
 
+/* Memory has a descriptor of its own. */
 void *
 plx_mem_map(int fd, struct plx_why *why)
 {
+	const uint16_t file = kernel_of(self, fd);
+
 	(void)why;
-	return mine(fd) != NULL ? mine(fd)->memory : NULL;
+	if (file == 0)
+		return NULL;
+	kernel_hold(file);
+	(void)kernel_fd(file);
+	return file_at(file)->memory;
+}
+
+int
+plx_mem_file(const void *memory)
+{
+	for (int fd = 3; memory != NULL && fd < FDS; fd++)
+		if (kernel_of(self, fd) != 0 && mine(fd)->memory == memory)
+			return fd;
+	return -1;
 }
 
 void
 plx_mem_free(void *memory)
 {
-	(void)memory;
+	const int fd = plx_mem_file(memory);
+
+	if (fd < 0)
+		return;
+	kernel_drop(kernel_of(self, fd));
+	sys->process[self].fd[fd] = 0;
 }
 
 WRAP(int, fcntl, int fd, int what, ...)
