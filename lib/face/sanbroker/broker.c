@@ -21,6 +21,7 @@ enum {
 	BACKLOG = 64,
 	TICK_MS = 100,     /* how late a deadline may be noticed */
 	SEIZE_TICK_MS = 2, /* ... while control is being taken from a program */
+	LOOK_MS = 10,      /* not more often than that: it goes through all sessions */
 	CREDITS = 12,
 	PAYLOAD = 32704, /* with a header eight packets of 4096 bytes */
 };
@@ -155,9 +156,8 @@ on_events(struct watch *watch)
 /* ---- rounds ---- */
 
 static void
-on_time(struct san_broker *broker)
+on_time(struct san_broker *broker, uint64_t now)
 {
-	uint64_t now = broker_now();
 	struct plx_list *node, *after;
 
 	plx_list_for_each (node, after, &broker->sessions)
@@ -188,6 +188,7 @@ san_broker_run(struct san_broker *broker, int timeout_ms)
 	int tick = broker->seizing > 0 ? SEIZE_TICK_MS : TICK_MS;
 	int wait = ticks && (timeout_ms < 0 || timeout_ms > tick) ? tick : timeout_ms;
 	int n = epoll_wait(broker->epoll, event, EVENTS, wait);
+	uint64_t now;
 
 	for (int i = 0; i < n; i++) {
 		struct watch *watch = event[i].data.ptr;
@@ -195,7 +196,12 @@ san_broker_run(struct san_broker *broker, int timeout_ms)
 		if (watch->fd >= 0) /* it was not ended by an event before */
 			watch->ready(watch);
 	}
-	on_time(broker);
+	now = broker_now();
+	if (now - broker->looked < (broker->seizing > 0 ? SEIZE_TICK_MS : LOOK_MS) * PLX_MSEC &&
+	    n > 0)
+		return;
+	broker->looked = now;
+	on_time(broker, now);
 }
 
 /* ---- from its beginning to its end ---- */
@@ -366,7 +372,7 @@ san_broker_close(struct san_broker *broker)
 		broker_unwatch(broker, &broker->programs_at, true);
 		unlink(broker->path);
 	}
-	on_time(broker);
+	on_time(broker, broker_now());
 	if (broker->call.lpWSPCleanup != NULL)
 		broker->call.lpWSPCleanup(&ignored);
 	broker_unwatch(broker, &broker->events, true);

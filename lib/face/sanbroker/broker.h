@@ -101,6 +101,7 @@ struct session {
 	struct plx_list holders;
 	struct watch completions, gone; /* while it controls */
 	struct watch anchor;
+	struct san_address anchor_local, anchor_peer; /* port 0: not asked for yet */
 	bool rest; /* the connection is over, and programs may read what has arrived */
 	enum relay relay;
 	bool told_end;     /* the kernel's socket has the end of what the peer sends */
@@ -112,8 +113,8 @@ struct session {
 	uint64_t since, swaps;
 	uint32_t ready;    /* as holders know it */
 	uint64_t deadline; /* PLX_NEVER: none */
-	uint64_t
-		unheard; /* until when somebody has to ask for what has arrived; PLX_NEVER: never */
+	uint64_t unheard;  /* since when nobody asks for what has arrived; 0: somebody does */
+	uint64_t judge_at; /* ... when it is looked for why */
 	/* until it is up */
 	struct program *asker; /* NULL: it was accepted, or the program has gone */
 	uint32_t question;
@@ -145,6 +146,8 @@ struct san_broker {
 	struct fallback fallback[FALLBACKS_KEPT]; /* number i is at i modulo their number */
 	uint64_t fallbacks;
 	uint32_t seizing; /* sessions that are; they are looked at often */
+	uint64_t looked;  /* when sessions were looked at last */
+	uint64_t judged;  /* when it was looked for who has a socket */
 };
 
 /* ---- broker.c ---- */

@@ -275,15 +275,22 @@ is_address(const struct san_address *a, const struct san_address *b)
 	return a->port == b->port && plx_session_ip_equal(&a->ip, &b->ip);
 }
 
+/* Its names stay what they are once it is connected. */
 static bool
-is_anchor_of(const struct session *session, const struct san_address *local,
+knows_anchor(struct session *session)
+{
+	return session->anchor_peer.port != 0 ||
+	       (session->anchor.fd >= 0 &&
+		read_name(session->anchor.fd, false, &session->anchor_local) &&
+		read_name(session->anchor.fd, true, &session->anchor_peer));
+}
+
+static bool
+is_anchor_of(struct session *session, const struct san_address *local,
 	     const struct san_address *peer)
 {
-	struct san_address mine, other;
-
-	return session->anchor.fd >= 0 && read_name(session->anchor.fd, false, &mine) &&
-	       read_name(session->anchor.fd, true, &other) && is_address(&mine, peer) &&
-	       is_address(&other, local);
+	return knows_anchor(session) && is_address(&session->anchor_local, peer) &&
+	       is_address(&session->anchor_peer, local);
 }
 
 struct session *

@@ -50,7 +50,7 @@ session_make(struct san_broker *broker, SOCKET s, bool connects)
 	session->number = ++broker->numbers;
 	session->s = s;
 	session->since = broker_now();
-	session->deadline = session->unheard = PLX_NEVER;
+	session->deadline = PLX_NEVER;
 	session->socket = session->completions.fd = session->gone.fd = session->anchor.fd = -1;
 	plx_list_init(&session->holders);
 	plx_san_arbiter_begin(&session->arbiter, BROKER_PROCESS);

@@ -4,10 +4,12 @@
  * switch, by a program without the library, stdio, or io_uring. The broker begins to copy then.
  * Start with session_look_after().
  */
+#include <dirent.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -15,9 +17,10 @@
 
 enum {
 	UNHEARD_MS = 500, /* a program with the library asks sooner */
+	BUSY_MS = 5000,   /* ... unless it is busy */
 };
 
-/* ---- has the socket been accepted? ---- */
+/* ---- whose is the socket? ---- */
 
 struct request {
 	struct nlmsghdr head;
@@ -67,25 +70,79 @@ write_request(int anchor, struct request *out)
 	return true;
 }
 
-/* One that waits in its listener's queue has no inode yet. If the kernel does not say, it has been
- * accepted: copying is slower, and not wrong. */
-static bool
-is_accepted(int anchor)
+/* Returns: of the program's socket; 0: it waits in its listener's queue; -1: the kernel does not
+ * say
+ */
+static int64_t
+inode_of(int anchor)
 {
 	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 	struct request request;
 	struct reply reply;
-	bool asked, waits = false;
+	int64_t inode = -1;
 
-	if (fd < 0)
-		return true;
-	asked = write_request(anchor, &request) &&
-		send(fd, &request, sizeof(request), 0) == (ssize_t)sizeof(request);
-	if (asked && recv(fd, &reply, sizeof(reply), MSG_DONTWAIT) >=
-			     (ssize_t)(sizeof(reply.head) + sizeof(reply.body)))
-		waits = reply.head.nlmsg_type == SOCK_DIAG_BY_FAMILY && reply.body.idiag_inode == 0;
-	close(fd);
-	return !waits;
+	if (fd >= 0 && write_request(anchor, &request) &&
+	    send(fd, &request, sizeof(request), 0) == (ssize_t)sizeof(request) &&
+	    recv(fd, &reply, sizeof(reply), MSG_DONTWAIT) >=
+		    (ssize_t)(sizeof(reply.head) + sizeof(reply.body)) &&
+	    reply.head.nlmsg_type == SOCK_DIAG_BY_FAMILY)
+		inode = reply.body.idiag_inode;
+	if (fd >= 0)
+		close(fd);
+	return inode;
+}
+
+/* The descriptors of a process are links that say what they are. */
+static bool
+has_file(pid_t pid, const char *wanted)
+{
+	char path[64], name[64];
+	const struct dirent *entry;
+	bool found = false;
+	ssize_t length;
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	folder = opendir(path);
+	while (folder != NULL && !found && (entry = readdir(folder)) != NULL) {
+		length = readlinkat(dirfd(folder), entry->d_name, name, sizeof(name) - 1);
+		if (length > 0) {
+			name[length] = '\0';
+			found = strcmp(name, wanted) == 0;
+		}
+	}
+	if (folder != NULL)
+		closedir(folder);
+	return found;
+}
+
+/* Has a program with the library the socket? It has not come to ask, as on a busy machine. */
+static bool
+is_of_program(const struct san_broker *broker, int64_t inode)
+{
+	char wanted[64];
+	struct plx_list *node, *after;
+
+	snprintf(wanted, sizeof(wanted), "socket:[%lld]", (long long)inode);
+	plx_list_for_each (node, after, &broker->programs) {
+		const struct program *program = plx_list_entry(node, struct program, link);
+
+		if (program->control.fd >= 0 && !program->passes_by &&
+		    has_file(program->pid, wanted))
+			return true;
+	}
+	return false;
+}
+
+/* Returns: [ms] how long somebody may take to ask for what has arrived; 0: he has not accepted */
+static uint32_t
+patience(const struct session *session)
+{
+	const int64_t inode = session->segment.config.connects ? -1 : inode_of(session->anchor.fd);
+
+	if (inode == 0)
+		return 0;
+	return inode > 0 && is_of_program(session->broker, inode) ? BUSY_MS : UNHEARD_MS;
 }
 
 /* ---- who hears of them ---- */
@@ -125,6 +182,24 @@ call_in(struct session *session)
 	}
 }
 
+/* It is looked for once in a round: that may take some time. */
+static void
+judge(struct session *session, uint64_t now)
+{
+	uint32_t ms;
+
+	if (session->broker->judged == now)
+		return;
+	session->broker->judged = now;
+	ms = patience(session);
+	if (ms > 0 && now - session->unheard >= ms * PLX_MSEC)
+		session_relay_for(session, "a program waits at its socket without pollux-run");
+	else
+		session->judge_at = now + UNHEARD_MS * PLX_MSEC;
+	if (ms == 0)
+		session->unheard = now;
+}
+
 void
 session_look_after(struct session *session, uint64_t now)
 {
@@ -133,14 +208,13 @@ session_look_after(struct session *session, uint64_t now)
 	if (!session->controls)
 		call_in(session);
 	if (!is_unheard(session)) {
-		session->unheard = PLX_NEVER;
+		session->unheard = 0;
 		return;
 	}
-	if (session->unheard == PLX_NEVER)
-		session->unheard = now + UNHEARD_MS * PLX_MSEC;
-	if (now < session->unheard)
-		return;
-	session->unheard = PLX_NEVER;
-	if (session->segment.config.connects || is_accepted(session->anchor.fd))
-		session_relay_for(session, "a program waits at its socket without pollux-run");
+	if (session->unheard == 0) {
+		session->unheard = now;
+		session->judge_at = now + UNHEARD_MS * PLX_MSEC;
+	}
+	if (now >= session->judge_at)
+		judge(session, now);
 }

@@ -214,23 +214,35 @@ leave_nonsense(void *arg)
 
 /* ---- a broker without descriptors ---- */
 
+/* Returns: the error of the answer */
+static int
+find_session(int channel, int fd)
+{
+	struct san_control answer, find = {.kind = SAN_CONTROL_FIND, .number = 1};
+	int ignored;
+
+	TOWN_MUST(san_control_send(channel, &find, fd));
+	TOWN_MUST(poll(&(struct pollfd){channel, POLLIN, 0}, 1, -1) == 1);
+	TOWN_MUST(san_control_receive(channel, &answer, &ignored) == SAN_CONTROL_GOT);
+	TOWN_MUST(answer.kind == SAN_CONTROL_ANSWER);
+	return answer.error;
+}
+
 /* Those that are attached are told, and the others are sent away. */
 static void
 ask_in_vain(void *arg)
 {
 	const int *go = arg;
 	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(PORT + 2)};
-	struct san_control answer, find = {.kind = SAN_CONTROL_FIND, .number = 1};
-	int fd = socket(AF_INET, SOCK_STREAM, 0), other = connect_to_broker(), ignored;
+	int fd = socket(AF_INET, SOCK_STREAM, 0), other = connect_to_broker();
 	char byte;
 
 	TOWN_MUST(inet_pton(AF_INET, town_address(TOWN_B), &to.sin_addr) == 1);
+	/* Both channels are accepted, in their order. */
+	TOWN_MUST(find_session(other, fd) == ENOENT);
 	TOWN_MUST(write(go[1], "r", 1) == 1 && read(go[2], &byte, 1) == 1);
 	TOWN_MUST(san_client_connect(fd, (struct sockaddr *)&to, sizeof(to)) == SAN_IS_TCP);
-	TOWN_MUST(san_control_send(other, &find, fd));
-	TOWN_MUST(poll(&(struct pollfd){other, POLLIN, 0}, 1, -1) == 1);
-	TOWN_MUST(san_control_receive(other, &answer, &ignored) == SAN_CONTROL_GOT);
-	TOWN_MUST(answer.kind == SAN_CONTROL_ANSWER && answer.error == EMFILE);
+	TOWN_MUST(find_session(other, fd) == EMFILE);
 	TOWN_MUST(is_closed(connect_to_broker()));
 	close(other);
 	close(fd);

@@ -519,7 +519,8 @@ serve_and_hand_on(void *arg)
 	TOWN_MUST(pid >= 0);
 	if (pid == 0) {
 		close(listener);
-		sleep(1);
+		usleep(100000); /* the broker thinks after 500 ms that somebody passes by the switch
+				 */
 		fd = receive_descriptor(ways[1]);
 		town_adopt(fd);
 		town_receive(fd, PIECE, PIECE, 1);
