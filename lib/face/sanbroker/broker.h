@@ -110,6 +110,8 @@ struct session {
 	uint64_t given_to; /* the process that it was given to */
 	bool seizing;      /* the broker takes it by the loan */
 	uint64_t seize_until;
+	uint64_t waits; /* since when requests wait, and nothing happens */
+	uint32_t step;  /* of the arbiter, then */
 	uint64_t since, swaps;
 	uint32_t ready;    /* as holders know it */
 	uint64_t deadline; /* PLX_NEVER: none */

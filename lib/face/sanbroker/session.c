@@ -49,7 +49,7 @@ session_make(struct san_broker *broker, SOCKET s, bool connects)
 	session->broker = broker;
 	session->number = ++broker->numbers;
 	session->s = s;
-	session->since = broker_now();
+	session->since = session->waits = broker_now();
 	session->deadline = PLX_NEVER;
 	session->socket = session->completions.fd = session->gone.fd = session->anchor.fd = -1;
 	plx_list_init(&session->holders);
@@ -361,6 +361,21 @@ session_end(struct session *session, int error)
 	broker_unwatch(session->broker, &session->anchor, true);
 }
 
+/* Control is not taken within a call, which may be writing what would be gone on with, nor before
+ * it takes what it was given. For one that is stopped there nobody waits for ever. The peer's part
+ * of giving has a limit of its own. */
+static bool
+is_held_up(struct session *session, uint64_t now)
+{
+	const struct plx_san_arbiter *arbiter = &session->arbiter;
+	const uint32_t step = arbiter->first << 8 | arbiter->phase;
+
+	if (arbiter->count == 0 || session->controls || session->step != step)
+		session->waits = now;
+	session->step = step;
+	return now - session->waits >= 2 * session->broker->options.suspend_ms * PLX_MSEC;
+}
+
 void
 session_on_time(struct session *session, uint64_t now)
 {
@@ -368,7 +383,7 @@ session_on_time(struct session *session, uint64_t now)
 		return;
 	if (session->seizing)
 		session_go_on_seizing(session, now);
-	if (now >= session->deadline)
+	if (now >= session->deadline || is_held_up(session, now))
 		session_end(session, ETIMEDOUT);
 	else if (session->controls && now >= plx_san_timer(&session->companion.stream))
 		session_run(session);

@@ -201,8 +201,12 @@ control_doze(struct session *session, int ms)
 	int of[PLX_SANQP_FDS], n = 2;
 	eventfd_t ignored;
 
-	if (session->controls && has_more(session, of))
+	if (session->controls && has_more(session, of)) {
+		/* Of one that has ended there is always more: its broker may have gone as well. */
+		if (session->companion.stream.end != PLX_SAN_END_NOT)
+			client_hear();
 		return;
+	}
 	if (session->controls)
 		for (int i = 0; i < PLX_SANQP_FDS; i++)
 			fds[n++] = (struct pollfd){of[i], POLLIN, 0};

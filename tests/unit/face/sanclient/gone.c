@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Daemons that are killed, one in a run: every call of a program ends, with an error where it needs
- * them, and nothing hangs. Start with calls_end_without_a_broker().
+ * Daemons that are killed, one in a run, or both: every call of a program ends, with an error where
+ * it needs them, and nothing hangs. Start with calls_end_without_a_broker().
  */
 #include <arpa/inet.h>
 #include <sys/wait.h>
@@ -134,6 +134,40 @@ calls_end_without_a_host(void **state)
 	town_await(server);
 }
 
+/* The connection has ended, and nobody is left to whom control could go. */
+static void
+close_when_told(void *arg)
+{
+	int fd = town_connect(TOWN_B, PORT);
+	const int *ways = arg;
+	char byte;
+
+	town_send(fd, 1000, 0, 1);
+	read_to_the_end(fd);
+	TOWN_MUST(write(ways[1], "r", 1) == 1 && read(ways[2], &byte, 1) == 1);
+	end(fd);
+}
+
+static void
+a_close_ends_without_anybody(void **state)
+{
+	int ready[2], go[2];
+	pid_t server, program;
+	char byte;
+
+	(void)state;
+	assert_true(pipe(ready) == 0 && pipe(go) == 0);
+	server = town_start(TOWN_B, serve, NULL);
+	program = town_start(TOWN_A, close_when_told, (int[]){ready[0], ready[1], go[0]});
+	usleep(SOON_US);
+	town_kill_host();
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	town_kill_broker(TOWN_A);
+	assert_int_equal(write(go[1], "g", 1), 1);
+	town_await(program);
+	town_await(server);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -143,6 +177,11 @@ main(int argc, char **argv)
 	const struct CMUnitTest host[] = {
 		cmocka_unit_test(calls_end_without_a_host),
 	};
+	const struct CMUnitTest both[] = {
+		cmocka_unit_test(a_close_ends_without_anybody),
+	};
 
+	if (argc > 1 && strcmp(argv[1], "both") == 0)
+		return TOWN_RUN(both);
 	return argc > 1 && strcmp(argv[1], "host") == 0 ? TOWN_RUN(host) : TOWN_RUN(broker);
 }

@@ -47,8 +47,15 @@ static int
 be_broker(const struct broker *one, int ready, int end)
 {
 	static const struct plx_san_rule rule = {.first = PORTS_FROM, .last = 65535, .rdma = true};
+	const char *ms = getenv("TOWN_SUSPEND_MS");
 	const struct san_broker_options options = {
-		.path = one->path, .mode = 0666, .rule = &rule, .rules = 1, .log = say};
+		.path = one->path,
+		.mode = 0666,
+		.rule = &rule,
+		.rules = 1,
+		.suspend_ms = ms != NULL ? (uint32_t)strtoul(ms, NULL, 10) : 0,
+		.log = say,
+	};
 	struct san_broker_counts counts;
 	struct san_broker *self;
 	struct plx_why why;

@@ -602,10 +602,10 @@ static void
 curl_fetches_a_file(void **state)
 {
 	(void)state;
-	runs("seq 3000000 > $d/numbers; cd $d; exec python3 -m http.server 20302 > /dev/null 2>&1",
+	runs("cd $d; seq 3000000 > numbers; truncate -s 1G numbers; "
+	     "exec python3 -m http.server 20302 > /dev/null 2>&1",
 	     ONCE("curl -s http://" B ":20302/",
-		  "[ \"$(curl -s --fail http://" B ":20302/numbers | sha256sum)\" = "
-		  "\"$(seq 3000000 | sha256sum)\" ]"));
+		  "curl -s --fail http://" B ":20302/numbers | cmp - $d/numbers"));
 }
 
 static void
