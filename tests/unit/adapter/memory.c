@@ -5,6 +5,7 @@
  */
 #include "subprocess.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -231,6 +232,36 @@ nothing_and_too_much_are_refused(void **state)
 	plx_mem_free(NULL);
 }
 
+/* It stays when its maker closes it, and can be given on. */
+static void
+memory_of_a_file_has_its_file(void **state)
+{
+	const int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	struct plx_why why;
+	char *memory, *again;
+
+	(void)state;
+	assert_true(fd >= 0 && ftruncate(fd, 8192) == 0);
+	assert_null(plx_mem_map(fd, &why));
+	assert_non_null(strstr(why.text, "no memfd whose size is sealed"));
+	assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
+	memory = plx_mem_map(fd, &why);
+	assert_non_null(memory);
+	close(fd);
+	assert_true(plx_mem_file(memory) >= 0);
+	assert_int_equal(plx_mem_file(memory + 8191), plx_mem_file(memory));
+	again = plx_mem_map(plx_mem_file(memory), &why);
+	assert_non_null(again);
+	assert_int_not_equal(plx_mem_file(again), plx_mem_file(memory));
+	memory[8191] = 'x';
+	assert_int_equal(again[8191], 'x');
+	plx_mem_free(memory);
+	again[0] = 'y';
+	assert_int_equal(again[8191], 'x');
+	plx_mem_free(again);
+	assert_int_equal(plx_mem_file(state), -1);
+}
+
 static void
 many_blocks_come_and_go_in_any_order(void **state)
 {
@@ -260,6 +291,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(a_device_sees_a_block_as_long_as_a_region_is_in_it),
 		cmocka_unit_test(a_device_that_refuses_memory_is_counted),
 		cmocka_unit_test(nothing_and_too_much_are_refused),
+		cmocka_unit_test(memory_of_a_file_has_its_file),
 		cmocka_unit_test(many_blocks_come_and_go_in_any_order),
 	};
 	int played = scene_main(argc, argv, scenes, sizeof(scenes) / sizeof(scenes[0]));
