@@ -28,16 +28,20 @@ on_error(struct session *session)
 
 /* ---- to programs ---- */
 
-/* In its place: behind all that was sent before it. */
-static void
+/* In its place: behind all that was sent before it. Returns: false: it waits for room */
+static bool
 carry_urgent_in(struct session *session)
 {
 	struct plx_san_stream *stream = &session->companion.stream;
 	uint8_t byte;
 
-	if (plx_san_is_at_mark(stream) && plx_san_read_urgent(stream, &byte, true) &&
-	    send(session->anchor.fd, &byte, 1, MSG_OOB | MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
-		(void)plx_san_read_urgent(stream, &byte, false);
+	if (!plx_san_is_at_mark(stream) || !plx_san_read_urgent(stream, &byte, true))
+		return true;
+	if (send(session->anchor.fd, &byte, 1, MSG_OOB | MSG_DONTWAIT | MSG_NOSIGNAL) != 1) {
+		on_error(session);
+		return false;
+	}
+	return plx_san_read_urgent(stream, &byte, false);
 }
 
 /* Returns: whether something was carried */
@@ -48,7 +52,8 @@ carry_in(struct session *session)
 	uint32_t n;
 	ssize_t sent;
 
-	carry_urgent_in(session);
+	if (!carry_urgent_in(session))
+		return false;
 	n = plx_san_read(stream, &session->segment.rings, piece, PIECE, true);
 	if (n == 0 && plx_san_is_at_end(stream) && !session->told_end) {
 		session->told_end = true;
@@ -110,7 +115,8 @@ wait_for_anchor(struct session *session)
 {
 	const struct plx_san_stream *stream = &session->companion.stream;
 	bool reads = plx_san_room(stream) > 0 && !stream->out.fin_wanted;
-	bool urgent = reads && !stream->out.urgent, writes = plx_san_readable(stream) > 0;
+	bool urgent = reads && !stream->out.urgent;
+	bool writes = plx_san_readable(stream) > 0 || stream->in.urgent;
 
 	broker_watch_for(session->broker, &session->anchor,
 			 (reads ? EPOLLIN : 0) | (urgent ? EPOLLPRI : 0) | (writes ? EPOLLOUT : 0));

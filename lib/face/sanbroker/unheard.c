@@ -205,8 +205,10 @@ session_look_after(struct session *session, uint64_t now)
 {
 	if (session->relay != RELAY_NOT)
 		return;
-	if (!session->controls)
+	if (!session->controls && now >= session->judge_at) {
 		call_in(session);
+		session->judge_at = now + UNHEARD_MS * PLX_MSEC;
+	}
 	if (!is_unheard(session)) {
 		session->unheard = 0;
 		return;

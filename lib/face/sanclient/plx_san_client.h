@@ -129,6 +129,18 @@ struct san_client_ready {
 
 /** What could be done without waiting; it takes no control. Returns: false: it is none */
 bool san_client_ready(int fd, struct san_client_ready *out);
+/* What lies between a program and its peer. */
+struct san_client_pending {
+	uint32_t readable;    /* bytes, as far as the place of an urgent one */
+	uint32_t unconfirmed; /* written, and not in the peer's memory; `unsent` of them not sent */
+	uint32_t unsent;
+	bool at_mark; /* the urgent byte's place is next */
+};
+
+/** The same of a connection that another process may have control of: it is taken, within 1 s.
+ * Returns: false: it is none, or could not be */
+bool san_client_pending(int fd, struct san_client_pending *out);
+
 /** As SO_ERROR: how the connection has ended, once. */
 int san_client_error(int fd);
 /**

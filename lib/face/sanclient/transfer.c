@@ -410,6 +410,32 @@ san_client_ready(int fd, struct san_client_ready *out)
 	return true;
 }
 
+bool
+san_client_pending(int fd, struct san_client_pending *out)
+{
+	struct session *session = client_session(fd);
+	const struct plx_san_stream *stream;
+	int error;
+
+	*out = (struct san_client_pending){.readable = 0};
+	if (session == NULL)
+		return false;
+	stream = &session->companion.stream;
+	control_lock(session);
+	error = acquire(session, fd, MSG_DONTWAIT);
+	if (error == 0) {
+		control_run(session);
+		out->at_mark = plx_san_is_at_mark(stream);
+		out->readable = out->at_mark ? 0 : plx_san_readable(stream);
+		out->unconfirmed = (uint32_t)(stream->out.put - stream->out.released);
+		out->unsent = (uint32_t)(stream->out.put - stream->out.sent);
+	}
+	control_leave(session);
+	control_unlock(session);
+	client_put(session);
+	return error == 0 || error == ESHUTDOWN;
+}
+
 int
 san_client_error(int fd)
 {

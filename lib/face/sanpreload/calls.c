@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/errqueue.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdarg.h>
@@ -14,6 +15,10 @@
 #include <unistd.h>
 
 #include "preload.h"
+
+enum {
+	ALL_BYTES = 1 << 20, /* more than a connection holds */
+};
 
 /* ---- connections ---- */
 
@@ -85,6 +90,8 @@ connect(int fd, const struct sockaddr *address, socklen_t bytes)
 	if (verdict == SAN_FAILED)
 		return -1;
 	preload_epoll_adopt(fd);
+	if (verdict == SAN_IS_RDMA)
+		preload_comply(fd);
 	errno = verdict == SAN_IS_PENDING ? EINPROGRESS : error;
 	return verdict == SAN_IS_PENDING ? -1 : 0;
 }
@@ -181,11 +188,26 @@ waits_for_connection(int fd, int flags)
 	return true;
 }
 
+/* The bytes go nowhere: what is there, at most. */
+static ssize_t
+discard(int fd, size_t n, int flags)
+{
+	void *bytes = malloc(n < ALL_BYTES ? n : ALL_BYTES);
+	ssize_t got = -1;
+
+	if (bytes != NULL)
+		got = recv(fd, bytes, n < ALL_BYTES ? n : ALL_BYTES, flags & ~MSG_TRUNC);
+	free(bytes);
+	return got;
+}
+
 static ssize_t
 take(int fd, void *bytes, size_t n, int flags)
 {
 	ssize_t got;
 
+	if (flags & MSG_TRUNC)
+		return discard(fd, n, flags);
 	if (san_client_is_connecting(fd))
 		return waits_for_connection(fd, flags) ? recv(fd, bytes, n, flags) : -1;
 	if (flags & MSG_ERRQUEUE)
@@ -508,10 +530,16 @@ setsockopt(int fd, int level, int option, const void *value, socklen_t bytes)
 {
 	bool refused = level == IPPROTO_TCP && option == TCP_ULP;
 
-	if (!refused || !preload_has(fd))
-		return REAL(setsockopt)(fd, level, option, value, bytes);
-	errno = ENOPROTOOPT;
-	return -1;
+	int result;
+
+	if (refused && preload_has(fd)) {
+		errno = ENOPROTOOPT;
+		return -1;
+	}
+	result = REAL(setsockopt)(fd, level, option, value, bytes);
+	if (result == 0 && level == SOL_SOCKET && (option == SO_OOBINLINE || option == SO_RCVLOWAT))
+		preload_comply(fd);
+	return result;
 }
 
 PRELOAD_CALL int
@@ -535,21 +563,58 @@ getsockopt(int fd, int level, int option, void *value, socklen_t *bytes)
 	return 0;
 }
 
+static bool
+look(int fd, struct san_client_pending *pending)
+{
+	bool looked;
+
+	if (!preload_has_connected(fd))
+		return false;
+	preload_enter();
+	looked = san_client_pending(fd, pending);
+	preload_leave();
+	return looked;
+}
+
+PRELOAD_CALL int
+sockatmark(int fd)
+{
+	int at;
+
+	return ioctl(fd, SIOCATMARK, &at) == 0 ? at : -1;
+}
+
+/* Returns: false: it is the kernel's to answer */
+static bool
+answer(int fd, unsigned long request, int *out)
+{
+	struct san_client_pending pending;
+
+	if ((request != FIONREAD && request != SIOCATMARK && request != SIOCOUTQ &&
+	     request != SIOCOUTQNSD) ||
+	    !look(fd, &pending))
+		return false;
+	*out = request == FIONREAD     ? (int)pending.readable
+	       : request == SIOCATMARK ? pending.at_mark
+	       : request == SIOCOUTQ   ? (int)pending.unconfirmed
+				       : (int)pending.unsent;
+	return true;
+}
+
 PRELOAD_CALL int
 ioctl(int fd, unsigned long request, ...)
 {
-	struct san_client_ready ready;
 	va_list arguments;
 	void *argument;
+	int result;
 
 	va_start(arguments, request);
 	argument = va_arg(arguments, void *);
 	va_end(arguments);
-	if (request != FIONREAD || !preload_has_connected(fd))
-		return REAL(ioctl)(fd, request, argument);
-	preload_enter();
-	(void)san_client_ready(fd, &ready);
-	preload_leave();
-	*(int *)argument = (int)ready.readable;
-	return 0;
+	if (answer(fd, request, argument))
+		return 0;
+	result = REAL(ioctl)(fd, request, argument);
+	if (result == 0 && (request == FIOASYNC || request == FIOSETOWN || request == SIOCSPGRP))
+		preload_comply(fd);
+	return result;
 }

@@ -222,6 +222,44 @@ may_be_one(int fd, bool *settled)
 		memcmp((char *)&local + 4, (char *)&peer + 4, bytes - 4) == 0);
 }
 
+static int
+option_of(int fd, int option)
+{
+	int value = 0;
+	socklen_t bytes = sizeof(value);
+
+	return REAL(getsockopt)(fd, SOL_SOCKET, option, &value, &bytes) == 0 ? value : 0;
+}
+
+/* What the switch leaves to the kernel's socket: urgent bytes among the others, waiting for more
+ * than a byte, signals. */
+static bool
+is_for_kernel(int fd)
+{
+	return option_of(fd, SO_OOBINLINE) != 0 || option_of(fd, SO_RCVLOWAT) > 1 ||
+	       (REAL(fcntl)(fd, F_GETFL) & O_ASYNC) || REAL(fcntl)(fd, F_GETOWN) != 0;
+}
+
+static void
+relay_if_wanted(int fd)
+{
+	if (!san_client_has(fd) || !is_for_kernel(fd))
+		return;
+	within++;
+	san_client_relay(fd);
+	within--;
+}
+
+void
+preload_comply(int fd)
+{
+	int error = errno;
+
+	if (preload_has_connected(fd))
+		relay_if_wanted(fd);
+	errno = error;
+}
+
 /* What could not be asked is asked again. One that is relayed is used as the kernel's. */
 static bool
 find_out(int fd)
@@ -236,10 +274,12 @@ find_out(int fd)
 		verdict = san_client_adopt(fd);
 		within--;
 	}
-	if (verdict == SAN_IS_RDMA && san_client_has(fd))
+	if (verdict == SAN_IS_RDMA && san_client_has(fd)) {
 		preload_epoll_adopt(fd);
-	else if (settled && verdict != SAN_FAILED)
+		relay_if_wanted(fd);
+	} else if (settled && verdict != SAN_FAILED) {
 		preload_is_kernels(fd);
+	}
 	errno = error;
 	return verdict == SAN_IS_RDMA && san_client_has(fd);
 }
@@ -262,8 +302,10 @@ settle(int fd, bool waits)
 	within++;
 	verdict = waits ? san_client_await(fd, &to, &bytes) : san_client_settle(fd, &to, &bytes);
 	within--;
-	if (verdict == SAN_IS_RDMA)
+	if (verdict == SAN_IS_RDMA) {
 		preload_is_connected(fd);
+		relay_if_wanted(fd);
+	}
 	if (verdict == SAN_IS_TCP) {
 		preload_is_kernels(fd);
 		if (REAL(connect)(fd, (struct sockaddr *)&to, bytes) != 0 && errno != EINPROGRESS)

@@ -120,6 +120,8 @@ void preload_is_connected(int fd);
 bool preload_has_name(int fd);
 /* The kernel's socket is used for this one from now on, and the broker carries the bytes. */
 void preload_relay(int fd);
+/* ... if what was set just now is what only that one does. */
+void preload_comply(int fd);
 /* ... for all that a program has which this one executes. */
 void preload_relay_inherited(void);
 /* ... for all; this library does nothing any more. */

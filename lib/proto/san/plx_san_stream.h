@@ -249,7 +249,8 @@ uint32_t plx_san_readable(const struct plx_san_stream *stream);
 /** Has the other end shut, and has everything been read? */
 bool plx_san_is_at_end(const struct plx_san_stream *stream);
 
-/** Read the urgent byte. @param keep for another time. Returns: false: there is none */
+/** Read the urgent byte. @param keep for another time. Returns: false: there is none, or bytes
+ * behind it were read */
 bool plx_san_read_urgent(struct plx_san_stream *stream, uint8_t *out, bool keep);
 
 /** Is the next byte the first behind the urgent one (SIOCATMARK)? */

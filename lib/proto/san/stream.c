@@ -265,6 +265,10 @@ plx_san_read(struct plx_san_stream *stream, const struct plx_san_rings *rings, v
 	struct plx_san_in *in = &stream->in;
 	struct plx_san_range range;
 
+	/* Whoever reads on from the mark has passed it, and the urgent byte if it was not read: as
+	 * TCP does, even if nothing is behind it yet. */
+	if (!keep && n > 0 && in->marked && in->taken >= in->mark)
+		in->marked = in->urgent = false;
 	n = stream_min(n, plx_san_readable(stream));
 	if (n == 0)
 		return 0;
@@ -272,9 +276,6 @@ plx_san_read(struct plx_san_stream *stream, const struct plx_san_rings *rings, v
 	copy_out(rings->in, &range, out);
 	if (keep)
 		return n;
-	/* Whoever reads on from the mark has passed it. */
-	if (in->marked && in->taken >= in->mark)
-		in->marked = false;
 	in->taken += n;
 	stream_grant(stream);
 	return n;

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/errqueue.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -383,6 +384,48 @@ do_pending(char *out, const long *a)
 	snprintf(out, LINE, "%d, %d", result, n);
 }
 
+/* Bytes that go nowhere. */
+static void
+do_drop(char *out, const long *a)
+{
+	say(out, recv(file[a[0]], NULL, (size_t)a[1], MSG_TRUNC | (int)a[2]));
+}
+
+static void
+do_mark(char *out, const long *a)
+{
+	say(out, sockatmark(file[a[0]]));
+}
+
+/* Bytes that the peer has not confirmed, and those that are not sent. */
+static void
+do_outq(char *out, const long *a)
+{
+	int unconfirmed = -1, unsent = -1;
+	int result =
+		ioctl(file[a[0]], SIOCOUTQ, &unconfirmed) + ioctl(file[a[0]], SIOCOUTQNSD, &unsent);
+
+	snprintf(out, LINE, "%d, %d, %d", result, unconfirmed, unsent);
+}
+
+/* A signal for what arrives, which was_signaled tells of. */
+static void
+do_async(char *out, const long *a)
+{
+	signal(SIGIO, on_signal);
+	say(out, fcntl(file[a[0]], F_SETOWN, getpid()) +
+			 fcntl(file[a[0]], F_SETFL, fcntl(file[a[0]], F_GETFL) | O_ASYNC));
+	signals = 0;
+}
+
+static void
+do_was_signaled(char *out, const long *a)
+{
+	(void)a;
+	snprintf(out, LINE, "%d", signals > 0);
+	signals = 0;
+}
+
 /* Of the port that the script knows: the other one is any. */
 static void
 do_names(char *out, const long *a)
@@ -651,6 +694,11 @@ static const struct {
 	{"option", do_option},
 	{"timeout", do_timeout},
 	{"pending", do_pending},
+	{"drop", do_drop},
+	{"mark", do_mark},
+	{"outq", do_outq},
+	{"async", do_async},
+	{"was-signaled", do_was_signaled},
 	{"names", do_names},
 	{"accept4", do_accept4},
 	{"sendfile", do_sendfile},
