@@ -294,6 +294,15 @@ take_parts(int fd, const struct iovec *part, size_t parts, int flags)
 	return done;
 }
 
+/* ... of a socket, which has no place. */
+PRELOAD_CALL ssize_t
+preadv2(int fd, const struct iovec *part, int parts, off_t at, int flags)
+{
+	return at == -1 && parts >= 0 && preload_has(fd)
+		       ? take_parts(fd, part, (size_t)parts, flags & RWF_NOWAIT ? MSG_DONTWAIT : 0)
+		       : REAL(preadv2)(fd, part, parts, at, flags);
+}
+
 PRELOAD_CALL ssize_t
 readv(int fd, const struct iovec *part, int parts)
 {
@@ -423,10 +432,21 @@ write(int fd, const void *bytes, size_t n)
 	return preload_has(fd) ? put(fd, bytes, n, 0) : REAL(write)(fd, bytes, n);
 }
 
+/* Bytes with the first packet are for connections that are the kernel's anyway: this connects, and
+ * then sends. Returns: false: errno */
+static bool
+connects_first(int fd, int flags, const struct sockaddr *address, socklen_t length)
+{
+	return !(flags & MSG_FASTOPEN) || address == NULL || !preload_is_active() ||
+	       preload_has(fd) || connect(fd, address, length) == 0;
+}
+
 PRELOAD_CALL ssize_t
 sendto(int fd, const void *bytes, size_t n, int flags, const struct sockaddr *address,
        socklen_t length)
 {
+	if (!connects_first(fd, flags, address, length))
+		return -1;
 	/* A stream that is connected has no use for an address. */
 	return preload_has(fd) ? with_notice(fd, flags, put(fd, bytes, n, flags))
 			       : REAL(sendto)(fd, bytes, n, flags, address, length);
@@ -453,10 +473,95 @@ put_parts(int fd, const struct iovec *part, size_t parts, int flags)
 }
 
 PRELOAD_CALL ssize_t
+pwritev2(int fd, const struct iovec *part, int parts, off_t at, int flags)
+{
+	return at == -1 && parts >= 0 && preload_has(fd)
+		       ? put_parts(fd, part, (size_t)parts, flags & RWF_NOWAIT ? MSG_DONTWAIT : 0)
+		       : REAL(pwritev2)(fd, part, parts, at, flags);
+}
+
+PRELOAD_CALL ssize_t
 writev(int fd, const struct iovec *part, int parts)
 {
 	return preload_has(fd) && parts >= 0 ? put_parts(fd, part, (size_t)parts, 0)
 					     : REAL(writev)(fd, part, parts);
+}
+
+/* These are preadv64v2() and pwritev64v2() here; on machines of 64 bits both are one. */
+PRELOAD_CALL ssize_t preload_preadv2_of_others(int fd, const struct iovec *part, int parts,
+					       off_t at, int flags) __asm__("preadv2");
+PRELOAD_CALL ssize_t preload_pwritev2_of_others(int fd, const struct iovec *part, int parts,
+						off_t at, int flags) __asm__("pwritev2");
+
+ssize_t
+preload_preadv2_of_others(int fd, const struct iovec *part, int parts, off_t at, int flags)
+{
+	return preadv2(fd, part, parts, at, flags);
+}
+
+ssize_t
+preload_pwritev2_of_others(int fd, const struct iovec *part, int parts, off_t at, int flags)
+{
+	return pwritev2(fd, part, parts, at, flags);
+}
+
+/* The C library writes these by itself. */
+PRELOAD_CALL __attribute__((format(printf, 2, 0))) int
+vdprintf(int fd, const char *format, va_list arguments)
+{
+	char *text;
+	int n, done = 0;
+
+	if (!preload_has(fd))
+		return REAL(vdprintf)(fd, format, arguments);
+	n = vasprintf(&text, format, arguments);
+	if (n < 0)
+		return -1;
+	while (done < n) {
+		ssize_t put = write(fd, text + done, (size_t)(n - done));
+
+		if (put < 0)
+			break;
+		done += (int)put;
+	}
+	free(text);
+	return done == n ? n : -1;
+}
+
+PRELOAD_CALL int
+dprintf(int fd, const char *format, ...)
+{
+	va_list arguments;
+	int n;
+
+	va_start(arguments, format);
+	n = vdprintf(fd, format, arguments);
+	va_end(arguments);
+	return n;
+}
+
+PRELOAD_CALL __attribute__((format(printf, 3, 0))) int
+__vdprintf_chk(int fd, int level, const char *format, va_list arguments);
+PRELOAD_CALL __attribute__((format(printf, 3, 4))) int __dprintf_chk(int fd, int level,
+								     const char *format, ...);
+
+int
+__vdprintf_chk(int fd, int level, const char *format, va_list arguments)
+{
+	(void)level;
+	return vdprintf(fd, format, arguments);
+}
+
+int
+__dprintf_chk(int fd, int level, const char *format, ...)
+{
+	va_list arguments;
+	int n;
+
+	va_start(arguments, format);
+	n = __vdprintf_chk(fd, level, format, arguments);
+	va_end(arguments);
+	return n;
 }
 
 static bool
@@ -474,6 +579,8 @@ brings_descriptors(const struct msghdr *m)
 PRELOAD_CALL ssize_t
 sendmsg(int fd, const struct msghdr *m, int flags)
 {
+	if (!connects_first(fd, flags, m->msg_name, m->msg_namelen))
+		return -1;
 	if (preload_has(fd))
 		return with_notice(fd, flags, put_parts(fd, m->msg_iov, m->msg_iovlen, flags));
 	/* What another process is to have must not be kept by this one. */
@@ -536,6 +643,9 @@ setsockopt(int fd, int level, int option, const void *value, socklen_t bytes)
 		errno = ENOPROTOOPT;
 		return -1;
 	}
+	/* A connection over RDMA has its bytes elsewhere: the kernel would wait for them. */
+	if (level == IPPROTO_TCP && option == TCP_DEFER_ACCEPT && preload_runs())
+		return 0;
 	result = REAL(setsockopt)(fd, level, option, value, bytes);
 	if (result == 0 && level == SOL_SOCKET && (option == SO_OOBINLINE || option == SO_RCVLOWAT))
 		preload_comply(fd);

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -39,6 +40,9 @@
 	X(ssize_t, write, (int, const void *, size_t))                                           \
 	X(ssize_t, readv, (int, const struct iovec *, int))                                      \
 	X(ssize_t, writev, (int, const struct iovec *, int))                                     \
+	X(ssize_t, preadv2, (int, const struct iovec *, int, off_t, int))                        \
+	X(ssize_t, pwritev2, (int, const struct iovec *, int, off_t, int))                       \
+	X(int, vdprintf, (int, const char *, va_list))                                           \
 	X(ssize_t, recv, (int, void *, size_t, int))                                             \
 	X(ssize_t, send, (int, const void *, size_t, int))                                       \
 	X(ssize_t, recvfrom, (int, void *, size_t, int, struct sockaddr *, socklen_t *))         \

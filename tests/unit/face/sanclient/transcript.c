@@ -384,6 +384,43 @@ do_pending(char *out, const long *a)
 	snprintf(out, LINE, "%d, %d", result, n);
 }
 
+/* Connects and sends at once. */
+static void
+do_fastopen(char *out, const long *a)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)a[1])};
+
+	inet_pton(AF_INET, address, &to.sin_addr);
+	file[a[0]] = socket(AF_INET, SOCK_STREAM, 0);
+	fill(a[2]);
+	say(out, sendto(file[a[0]], bytes, (size_t)a[2], MSG_FASTOPEN, (struct sockaddr *)&to,
+			sizeof(to)));
+}
+
+static void
+do_dprintf(char *out, const long *a)
+{
+	say(out, dprintf(file[a[0]], "%ld and %ld\n", a[1], a[2]));
+}
+
+/* At no place, and at one, which no socket has. */
+static void
+do_readv2(char *out, const long *a)
+{
+	struct iovec part = {bytes, (size_t)a[1]};
+
+	say_bytes(out, preadv2(file[a[0]], &part, 1, a[2], RWF_NOWAIT));
+}
+
+static void
+do_writev2(char *out, const long *a)
+{
+	struct iovec part = {bytes, (size_t)a[1]};
+
+	fill(a[1]);
+	say(out, pwritev2(file[a[0]], &part, 1, a[2], 0));
+}
+
 /* Bytes that go nowhere. */
 static void
 do_drop(char *out, const long *a)
@@ -695,6 +732,10 @@ static const struct {
 	{"timeout", do_timeout},
 	{"pending", do_pending},
 	{"drop", do_drop},
+	{"fastopen", do_fastopen},
+	{"dprintf", do_dprintf},
+	{"readv2", do_readv2},
+	{"writev2", do_writev2},
 	{"mark", do_mark},
 	{"outq", do_outq},
 	{"async", do_async},

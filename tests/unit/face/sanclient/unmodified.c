@@ -100,6 +100,30 @@ a_listener_at_a_second_address(void **state)
 	assert_int_equal(system("ip address del 10.79.0.9/24 dev lo"), 0);
 }
 
+/* ... until bytes have come, which the kernel never sees. */
+static void
+a_listener_that_defers(void **state)
+{
+	(void)state;
+	runs("exec python3 -c '"
+	     "import socket\n"
+	     "s = socket.socket()\n"
+	     "s.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, 100)\n"
+	     "s.bind((\"\", 20332))\n"
+	     "s.listen()\n"
+	     "while True:\n"
+	     "  c = s.accept()[0]\n"
+	     "  while d := c.recv(65536): c.sendall(d)\n"
+	     "  c.close()'",
+	     ONCE("python3 -c 'import socket; socket.create_connection((\"" B "\", 20332))'",
+		  "exec timeout 20 python3 -c '"
+		  "import socket\n"
+		  "s = socket.create_connection((\"" B "\", 20332))\n"
+		  "s.sendall(b\"there and back\")\n"
+		  "assert s.recv(14, socket.MSG_WAITALL) == b\"there and back\"\n"
+		  "'"));
+}
+
 /* What a connect() that does not wait returns, and what is ready meanwhile and afterwards; by
  * poll(), by epoll and by asyncio. Where nobody answers the kernel says what it has to say. */
 static void
@@ -810,6 +834,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(all_calls_return_what_tcp_returns),
 		cmocka_unit_test(python_with_a_child_for_each),
 		cmocka_unit_test(a_listener_at_a_second_address),
+		cmocka_unit_test(a_listener_that_defers),
 		cmocka_unit_test(connects_that_do_not_wait),
 		cmocka_unit_test(children_of_other_ways_harm_nothing),
 		cmocka_unit_test(the_switch_keeps_its_own_descriptors),
