@@ -432,21 +432,22 @@ write(int fd, const void *bytes, size_t n)
 	return preload_has(fd) ? put(fd, bytes, n, 0) : REAL(write)(fd, bytes, n);
 }
 
-/* Bytes with the first packet are for connections that are the kernel's anyway: this connects, and
- * then sends. Returns: false: errno */
+/* Bytes that go with the first packet: the library connects, and sends then, whichever way. */
 static bool
-connects_first(int fd, int flags, const struct sockaddr *address, socklen_t length)
+opens_fast(int fd, int flags, const struct sockaddr *address)
 {
-	return !(flags & MSG_FASTOPEN) || address == NULL || !preload_is_active() ||
-	       preload_has(fd) || connect(fd, address, length) == 0;
+	return (flags & MSG_FASTOPEN) && address != NULL && preload_is_active() &&
+	       !preload_has(fd) && is_tcp(fd);
 }
 
 PRELOAD_CALL ssize_t
 sendto(int fd, const void *bytes, size_t n, int flags, const struct sockaddr *address,
        socklen_t length)
 {
-	if (!connects_first(fd, flags, address, length))
-		return -1;
+	if (opens_fast(fd, flags, address))
+		return connect(fd, address, length) == 0
+			       ? sendto(fd, bytes, n, flags & ~MSG_FASTOPEN, NULL, 0)
+			       : -1;
 	/* A stream that is connected has no use for an address. */
 	return preload_has(fd) ? with_notice(fd, flags, put(fd, bytes, n, flags))
 			       : REAL(sendto)(fd, bytes, n, flags, address, length);
@@ -579,8 +580,16 @@ brings_descriptors(const struct msghdr *m)
 PRELOAD_CALL ssize_t
 sendmsg(int fd, const struct msghdr *m, int flags)
 {
-	if (!connects_first(fd, flags, m->msg_name, m->msg_namelen))
-		return -1;
+	struct msghdr rest;
+
+	if (opens_fast(fd, flags, m->msg_name)) {
+		rest = *m;
+		rest.msg_name = NULL;
+		rest.msg_namelen = 0;
+		return connect(fd, m->msg_name, m->msg_namelen) == 0
+			       ? sendmsg(fd, &rest, flags & ~MSG_FASTOPEN)
+			       : -1;
+	}
 	if (preload_has(fd))
 		return with_notice(fd, flags, put_parts(fd, m->msg_iov, m->msg_iovlen, flags));
 	/* What another process is to have must not be kept by this one. */

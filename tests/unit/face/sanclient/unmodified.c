@@ -124,6 +124,24 @@ a_listener_that_defers(void **state)
 		  "'"));
 }
 
+/* Bytes go with the first packet of a connection that the kernel makes, as it has no peer. */
+static void
+a_fast_open_by_tcp(void **state)
+{
+	(void)state;
+	runs("sleep 60",
+	     "exec timeout 20 python3 -c '"
+	     "import socket\n"
+	     "s = socket.create_server((\"127.0.0.1\", 20333))\n"
+	     "for send in (lambda c: c.sendto(b\"fast\", socket.MSG_FASTOPEN, s.getsockname()),\n"
+	     "             lambda c: c.sendmsg([b\"fa\", b\"st\"], [], socket.MSG_FASTOPEN, "
+	     "s.getsockname())):\n"
+	     "  c = socket.socket()\n"
+	     "  assert send(c) == 4\n"
+	     "  assert s.accept()[0].recv(4, socket.MSG_WAITALL) == b\"fast\"\n"
+	     "'");
+}
+
 /* What a connect() that does not wait returns, and what is ready meanwhile and afterwards; by
  * poll(), by epoll and by asyncio. Where nobody answers the kernel says what it has to say. */
 static void
@@ -835,6 +853,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(python_with_a_child_for_each),
 		cmocka_unit_test(a_listener_at_a_second_address),
 		cmocka_unit_test(a_listener_that_defers),
+		cmocka_unit_test(a_fast_open_by_tcp),
 		cmocka_unit_test(connects_that_do_not_wait),
 		cmocka_unit_test(children_of_other_ways_harm_nothing),
 		cmocka_unit_test(the_switch_keeps_its_own_descriptors),
