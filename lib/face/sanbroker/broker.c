@@ -168,6 +168,7 @@ on_time(struct san_broker *broker, uint64_t now)
 		if (session->state == SESSION_OVER)
 			session_free(session);
 	}
+	unheard_look_for_rings(broker, now);
 	listen_clean(broker);
 	hand_on_time(broker, now);
 	plx_list_for_each (node, after, &broker->programs) {

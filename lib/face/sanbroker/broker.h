@@ -59,7 +59,8 @@ struct program {
 	uint64_t process; /* in arbiters */
 	pid_t pid;        /* when it came; another may have its channel since */
 	uid_t uid;
-	bool passes_by; /* it may use sockets past the switch, by io_uring */
+	bool passes_by;   /* it may use sockets past the switch, by io_uring */
+	uint64_t look_at; /* when it is looked for that next */
 };
 
 /* A program that has said what it wants of a session. */
@@ -245,6 +246,8 @@ void session_relay_for(struct session *session, const char *why);
 
 /* Time has passed: if nobody asks for what has arrived it goes to the kernel's socket. */
 void session_look_after(struct session *session, uint64_t now);
+/* ... whether programs may have been asking by io_uring. */
+void unheard_look_for_rings(struct san_broker *broker, uint64_t now);
 
 /* ---- seize.c ---- */
 

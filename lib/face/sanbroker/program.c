@@ -129,7 +129,6 @@ hear_of_session(struct program *program, const struct san_control *m)
 	case SAN_CONTROL_SHOW:
 	case SAN_CONTROL_HAND:
 	case SAN_CONTROL_FETCH:
-	case SAN_CONTROL_PASSES_BY:
 	case SAN_CONTROL_ANSWER:
 	case SAN_CONTROL_TURN:
 	case SAN_CONTROL_WANTED:
@@ -175,8 +174,6 @@ hear(struct program *program, const struct san_control *m, int fd)
 			show(program, m);
 		else if (m->kind == SAN_CONTROL_FETCH)
 			hand_take(program, m);
-		else if (m->kind == SAN_CONTROL_PASSES_BY)
-			program->passes_by = true;
 		else
 			hear_of_session(program, m);
 	}

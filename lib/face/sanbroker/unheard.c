@@ -18,6 +18,7 @@
 enum {
 	UNHEARD_MS = 500, /* a program with the library asks sooner */
 	BUSY_MS = 5000,   /* ... unless it is busy */
+	RINGS_MS = 1000,  /* how often it is looked whether a program has a ring */
 };
 
 /* ---- whose is the socket? ---- */
@@ -114,6 +115,23 @@ has_file(pid_t pid, const char *wanted)
 	if (folder != NULL)
 		closedir(folder);
 	return found;
+}
+
+/* One program in a round: it may have many files. */
+void
+unheard_look_for_rings(struct san_broker *broker, uint64_t now)
+{
+	struct plx_list *node, *after;
+
+	plx_list_for_each (node, after, &broker->programs) {
+		struct program *program = plx_list_entry(node, struct program, link);
+
+		if (program->passes_by || program->control.fd < 0 || now < program->look_at)
+			continue;
+		program->look_at = now + RINGS_MS * PLX_MSEC;
+		program->passes_by = has_file(program->pid, "anon_inode:[io_uring]");
+		return;
+	}
 }
 
 /* Has a program with the library the socket? It has not come to ask, as on a busy machine. */

@@ -555,22 +555,6 @@ san_client_forget(void)
 		start_anew();
 }
 
-static void
-say_passes_by(void)
-{
-	const struct san_control message = {.kind = SAN_CONTROL_PASSES_BY};
-
-	(void)san_control_send(client.control, &message, -1);
-}
-
-void
-san_client_passes_by(void)
-{
-	client.passes_by = true;
-	if (client.runs)
-		say_passes_by();
-}
-
 int
 san_client_start(const char *path)
 {
@@ -593,8 +577,6 @@ san_client_start(const char *path)
 		      WSPStartupEx(MAKEWORD(2, 2), &data, &tcp, &upcalls, &client.call) == 0;
 	for (uint32_t i = 0; client.runs && i < client.knows; i++)
 		use_adapter(&client.known[i]);
-	if (client.runs && client.passes_by)
-		say_passes_by();
 	if (client.runs)
 		return 0;
 	client_close_file(client.control);

@@ -77,7 +77,6 @@ struct client {
 	uint32_t knows;
 	pthread_mutex_t lock;
 	bool runs, gone; /* the broker has */
-	bool passes_by;  /* so do children */
 	int control;
 	WSPPROC_TABLE call;
 	struct plx_list sessions;

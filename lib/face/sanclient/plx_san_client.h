@@ -33,10 +33,6 @@ void san_client_forget(void);
  * of connections that are over to the broker, which takes control of the others by itself. */
 void san_client_share(void);
 
-/** This process may use its sockets past the switch from now on, as by io_uring: whoever waits so
- * gets what arrives within a second. So do its children. */
-void san_client_passes_by(void);
-
 /** A call with MSG_ZEROCOPY has sent something: a copy, which the caller may be told of. */
 void san_client_copied(int fd);
 /** Take what is to be told of such calls: the first and the last, by their numbers.

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What passes by the C library's functions of sockets: system calls by their numbers, of which
- * those that concern sockets are carried out by the functions here, and io_uring, which the kernel
- * carries out. Start with syscall().
+ * System calls by their numbers: those of sockets are carried out by the functions here. Start with
+ * syscall().
  */
-#include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <string.h>
@@ -15,46 +12,6 @@
 #include <unistd.h>
 
 #include "preload.h"
-
-/* ---- io_uring ---- */
-
-static void
-passes_by(void)
-{
-	if (!preload_runs())
-		return;
-	preload_enter();
-	san_client_passes_by();
-	preload_leave();
-}
-
-/* liburing's, which makes its system calls itself. It may be loaded late. */
-#define MAKES_A_RING(name, parameters, arguments)               \
-	PRELOAD_CALL int name parameters;                       \
-	int name parameters                                     \
-	{                                                       \
-		int(*real) parameters;                          \
-		void *found = dlsym(RTLD_NEXT, #name);          \
-                                                                \
-		memcpy(&real, &found, sizeof(real));            \
-		passes_by();                                    \
-		return real != NULL ? real arguments : -ENOSYS; \
-	}
-struct io_uring;
-struct io_uring_params;
-
-MAKES_A_RING(io_uring_setup, (unsigned entries, struct io_uring_params *p), (entries, p))
-MAKES_A_RING(io_uring_queue_init, (unsigned entries, struct io_uring *ring, unsigned flags),
-	     (entries, ring, flags))
-MAKES_A_RING(io_uring_queue_init_params,
-	     (unsigned entries, struct io_uring *ring, struct io_uring_params *p),
-	     (entries, ring, p))
-MAKES_A_RING(io_uring_queue_init_mem,
-	     (unsigned entries, struct io_uring *ring, struct io_uring_params *p, void *memory,
-	      size_t bytes),
-	     (entries, ring, p, memory, bytes))
-
-/* ---- system calls by their numbers ---- */
 
 #define FD(i) ((int)a[i])
 #define AT(i) ((void *)a[i])
@@ -225,7 +182,5 @@ syscall(long number, ...)
 		preload_retire();
 	if (number == SYS_clone || number == SYS_clone3)
 		preload_lends_memory();
-	if (number == SYS_io_uring_setup)
-		passes_by();
 	return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

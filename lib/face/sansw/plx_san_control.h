@@ -26,9 +26,7 @@ enum san_control_kind {
 	SAN_CONTROL_HAND,  /* the socket that comes along is for `process`, a number of the system's
 			    */
 	SAN_CONTROL_FETCH, /* the socket that `token` of such an answer stands for */
-	SAN_CONTROL_PASSES_BY, /* not a question: it may use sockets past the switch, as by
-				  io_uring, from now on */
-	SAN_CONTROL_ANSWER,    /* `error`; 0: `session`, and its segment comes along */
+	SAN_CONTROL_ANSWER, /* `error`; 0: `session`, and its segment comes along */
 	/* Of a session. */
 	SAN_CONTROL_ASK,    /* a request wants control; `process`: how to name its program; 0: it
 				cannot use the adapter */
