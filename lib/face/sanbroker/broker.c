@@ -199,9 +199,10 @@ san_broker_run(struct san_broker *broker, int timeout_ms)
 	}
 	now = broker_now();
 	if (now - broker->looked < (broker->seizing > 0 ? SEIZE_TICK_MS : LOOK_MS) * PLX_MSEC &&
-	    n > 0)
+	    n > 0 && !broker->has_over)
 		return;
 	broker->looked = now;
+	broker->has_over = false;
 	on_time(broker, now);
 }
 

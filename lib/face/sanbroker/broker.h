@@ -150,6 +150,7 @@ struct san_broker {
 	uint64_t fallbacks;
 	uint32_t seizing; /* sessions that are; they are looked at often */
 	uint64_t looked;  /* when sessions were looked at last */
+	bool has_over;    /* some are to be freed */
 	uint64_t judged;  /* when it was looked for who has a socket */
 };
 

@@ -349,6 +349,7 @@ session_end(struct session *session, int error)
 	if (session->state == SESSION_OVER)
 		return;
 	session->state = SESSION_OVER;
+	session->broker->has_over = true;
 	session_stop_seizing(session);
 	let_go(session);
 	if (session->asker != NULL)
