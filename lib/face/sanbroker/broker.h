@@ -280,6 +280,8 @@ void listen_on_event(struct listener *listener);
 void listen_end(struct listener *listener);
 /* Free those that have ended. */
 void listen_clean(struct san_broker *broker);
+/* Have the names of its anchor. Returns: false: it is not connected */
+bool listen_knows_anchor(struct session *session);
 /* The session whose anchor a kernel socket is connected to. NULL: none */
 struct session *listen_find(struct san_broker *broker, int socket);
 

@@ -276,8 +276,8 @@ is_address(const struct san_address *a, const struct san_address *b)
 }
 
 /* Its names stay what they are once it is connected. */
-static bool
-knows_anchor(struct session *session)
+bool
+listen_knows_anchor(struct session *session)
 {
 	return session->anchor_peer.port != 0 ||
 	       (session->anchor.fd >= 0 &&
@@ -289,7 +289,7 @@ static bool
 is_anchor_of(struct session *session, const struct san_address *local,
 	     const struct san_address *peer)
 {
-	return knows_anchor(session) && is_address(&session->anchor_local, peer) &&
+	return listen_knows_anchor(session) && is_address(&session->anchor_local, peer) &&
 	       is_address(&session->anchor_peer, local);
 }
 

@@ -34,56 +34,39 @@ struct reply {
 	uint8_t more[512];
 };
 
-static void
-put_name(const struct sockaddr_storage *name, __be16 *port, __be32 *address)
-{
-	const struct sockaddr_in *v4 = (const struct sockaddr_in *)name;
-	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)name;
-
-	*port = v4->sin_port;
-	if (name->ss_family == AF_INET6)
-		memcpy(address, &v6->sin6_addr, sizeof(v6->sin6_addr));
-	else
-		memcpy(address, &v4->sin_addr, sizeof(v4->sin_addr));
-}
-
 /* What the kernel knows of the other end of a connection within the machine. */
-static bool
-write_request(int anchor, struct request *out)
+static struct request
+request_of(const struct san_address *near, const struct san_address *far)
 {
-	struct sockaddr_storage near, far;
-	socklen_t bytes = sizeof(near), more = sizeof(far);
-
-	if (getsockname(anchor, (struct sockaddr *)&near, &bytes) != 0 ||
-	    getpeername(anchor, (struct sockaddr *)&far, &more) != 0)
-		return false;
-	*out = (struct request){
-		.head = {.nlmsg_len = sizeof(*out),
+	struct request request = {
+		.head = {.nlmsg_len = sizeof(request),
 			 .nlmsg_type = SOCK_DIAG_BY_FAMILY,
 			 .nlmsg_flags = NLM_F_REQUEST},
-		.body = {.sdiag_family = (uint8_t)far.ss_family,
+		.body = {.sdiag_family = far->ip.version == 6 ? AF_INET6 : AF_INET,
 			 .sdiag_protocol = IPPROTO_TCP,
 			 .idiag_states = UINT32_MAX,
+			 .id.idiag_sport = htons(far->port),
+			 .id.idiag_dport = htons(near->port),
 			 .id.idiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE}},
 	};
-	put_name(&far, &out->body.id.idiag_sport, out->body.id.idiag_src);
-	put_name(&near, &out->body.id.idiag_dport, out->body.id.idiag_dst);
-	return true;
+
+	memcpy(request.body.id.idiag_src, far->ip.v, sizeof(far->ip.v));
+	memcpy(request.body.id.idiag_dst, near->ip.v, sizeof(near->ip.v));
+	return request;
 }
 
 /* Returns: of the program's socket; 0: it waits in its listener's queue; -1: the kernel does not
  * say
  */
 static int64_t
-inode_of(int anchor)
+inode_of(const struct session *session)
 {
 	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
-	struct request request;
+	const struct request request = request_of(&session->anchor_local, &session->anchor_peer);
 	struct reply reply;
 	int64_t inode = -1;
 
-	if (fd >= 0 && write_request(anchor, &request) &&
-	    send(fd, &request, sizeof(request), 0) == (ssize_t)sizeof(request) &&
+	if (fd >= 0 && send(fd, &request, sizeof(request), 0) == (ssize_t)sizeof(request) &&
 	    recv(fd, &reply, sizeof(reply), MSG_DONTWAIT) >=
 		    (ssize_t)(sizeof(reply.head) + sizeof(reply.body)) &&
 	    reply.head.nlmsg_type == SOCK_DIAG_BY_FAMILY)
@@ -154,9 +137,10 @@ is_of_program(const struct san_broker *broker, int64_t inode)
 
 /* Returns: [ms] how long somebody may take to ask for what has arrived; 0: he has not accepted */
 static uint32_t
-patience(const struct session *session)
+patience(struct session *session)
 {
-	const int64_t inode = session->segment.config.connects ? -1 : inode_of(session->anchor.fd);
+	const bool asks = !session->segment.config.connects && listen_knows_anchor(session);
+	const int64_t inode = asks ? inode_of(session) : -1;
 
 	if (inode == 0)
 		return 0;
