@@ -119,12 +119,12 @@ struct san_client_ready {
 	bool in, out, urgent;
 	bool end, shut;             /* the other end has shut, this one */
 	bool ended, error;          /* the connection is over; so, and nobody was told */
-	uint32_t readable;          /* bytes */
 	uint64_t arrived, released; /* grow whenever there is something new to read, or room */
 };
 
 /** What could be done without waiting; it takes no control. Returns: false: it is none */
 bool san_client_ready(int fd, struct san_client_ready *out);
+
 /* What lies between a program and its peer. */
 struct san_client_pending {
 	uint32_t readable;    /* bytes, as far as the place of an urgent one */

@@ -403,8 +403,6 @@ san_client_ready(int fd, struct san_client_ready *out)
 		.arrived = atomic_load(&shared->arrived),
 		.released = atomic_load(&shared->released),
 	};
-	if (session->controls)
-		out->readable = plx_san_readable(&session->companion.stream);
 	control_unlock(session);
 	client_put(session);
 	return true;

@@ -192,11 +192,12 @@ waits_for_connection(int fd, int flags)
 static ssize_t
 discard(int fd, size_t n, int flags)
 {
-	void *bytes = malloc(n < ALL_BYTES ? n : ALL_BYTES);
+	const size_t most = n < ALL_BYTES ? n : ALL_BYTES;
+	void *bytes = malloc(most);
 	ssize_t got = -1;
 
 	if (bytes != NULL)
-		got = recv(fd, bytes, n < ALL_BYTES ? n : ALL_BYTES, flags & ~MSG_TRUNC);
+		got = recv(fd, bytes, most, flags & ~MSG_TRUNC);
 	free(bytes);
 	return got;
 }

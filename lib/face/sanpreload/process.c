@@ -118,7 +118,8 @@ fcntl(int fd, int command, ...)
 	argument = va_arg(arguments, void *);
 	va_end(arguments);
 	result = REAL(fcntl)(fd, command, argument);
-	if (result == 0 && (command == F_SETOWN || command == F_SETOWN_EX || command == F_SETFL))
+	if (result == 0 && (command == F_SETOWN || command == F_SETOWN_EX ||
+			    (command == F_SETFL && ((intptr_t)argument & O_ASYNC))))
 		preload_comply(fd);
 	return command == F_DUPFD || command == F_DUPFD_CLOEXEC
 		       ? duplicated(fd, preload_keep(result))
