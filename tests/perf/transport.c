@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * N WRITEs of 64 bytes from one queue pair to another, in bursts of 16 with one ACK each: what
+ * Messages from one queue pair to another, in bursts of 16 packets with one ACK each: what
  * tests/perf/run counts instructions of. It never sleeps, allocates in the loop, or measures time.
  * Start with burst(). Each of the four count_*() functions is a line of the table.
  */
@@ -10,10 +10,13 @@
 #include "rc.h"
 
 enum {
-	BURST = 16, /* WRITEs by one ACK */
+	BURST = 16, /* packets by one ACK */
 	DEPTH = 64,
-	WRITE_BYTES = 64,
-	FRAME_MAX = 256,
+	SMALL_BYTES = 64,
+	MTU = 4096,
+	LONG_PACKETS = 256,
+	LONG_BYTES = LONG_PACKETS * MTU,
+	FRAME_MAX = MTU + 128,
 };
 
 #define COUNTED __attribute__((noinline, noclone))
@@ -22,15 +25,18 @@ enum {
 #define COUNTED __attribute__((noinline))
 #endif
 
-/* What is counted: the transport by its slow path, with whole frames, by its fast path. */
+/* What is counted: 64 B WRITEs by the transport's slow path, with whole frames, by its fast path;
+ * packets of long WRITEs, and 64 B READs, by the fast path. */
 enum mode {
 	PACKETS,
 	FRAMES,
 	FAST,
+	MIDDLE,
+	READ,
 	MODES,
 };
 
-static const char *const mode_names[MODES] = {"packets", "frames", "fast"};
+static const char *const mode_names[MODES] = {"packets", "frames", "fast", "middle", "read"};
 
 /* One end, with memory of its own. */
 struct end {
@@ -40,8 +46,10 @@ struct end {
 	struct plx_rc *qp;
 	struct plx_frame_template tmpl;
 	struct plx_actions actions;
-	uint8_t memory[BURST * WRITE_BYTES];
+	uint8_t memory[LONG_BYTES];
 	uint64_t completions, placed;
+	struct plx_place later[BURST]; /* copies that are not counted */
+	uint32_t laters;
 };
 
 /* Frames on their way, for the mode that builds them. */
@@ -55,6 +63,13 @@ static struct end requester, responder;
 static struct wire wire;
 static plx_icrc_fn icrc;
 static uint64_t now = 1000;
+static enum mode mode = PACKETS;
+
+static bool
+is_fast(void)
+{
+	return mode >= FAST;
+}
 
 /* ---- set-up ---- */
 
@@ -78,22 +93,25 @@ make_template(struct end *end, uint32_t from, uint32_t to)
 static void
 make_end(struct end *end, uint32_t qpn, uint32_t peer)
 {
-	const struct plx_rc_caps caps = {.sq_depth = DEPTH, .sq_sges = 1, .responder_resources = 4};
+	const struct plx_rc_caps caps = {
+		.sq_depth = DEPTH, .sq_sges = 1, .responder_resources = BURST};
 	const struct plx_region_attr attr = {
 		.va = 0x10000,
 		.host = end->memory,
 		.length = sizeof(end->memory),
-		.access = {PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_REMOTE_WRITE},
+		.access = {PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_REMOTE_WRITE |
+			   PLX_ACCESS_REMOTE_READ},
 	};
 	const struct plx_rc_attr qp_attr = {
 		.path = {.ip_version = 4, .src4 = qpn, .dst4 = peer},
-		.mtu = 1024,
+		.mtu = MTU,
 		.dest_qpn = peer,
 		.pkey = PLX_PKEY_DEFAULT,
 		.rq_psn = {0},
-		.enabled = {PLX_ACCESS_REMOTE_WRITE},
+		.enabled = {PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_READ},
 		.sq_psn = {0},
 		.retry_max = 7,
+		.initiator_depth = BURST,
 		.ack_timeout_ns = PLX_SEC,
 		.window_packets = DEPTH,
 		.ack_interval = BURST,
@@ -113,6 +131,17 @@ make_end(struct end *end, uint32_t qpn, uint32_t peer)
 
 /* ---- the engine's part, as small as it can be ---- */
 
+/* A copy of 4 KiB would hide what a decision costs. */
+static void
+place(struct end *end, const struct plx_place *it)
+{
+	end->placed += it->bytes;
+	if (mode == MIDDLE)
+		end->later[end->laters++] = *it;
+	else
+		plx_place_bytes(it);
+}
+
 /* Everything but packets. */
 static void
 execute(struct end *end)
@@ -121,10 +150,9 @@ execute(struct end *end)
 		const struct plx_action *action = &end->actions.list[i];
 
 		if (action->kind == PLX_ACT_PLACE)
-			end->placed += action->place.bytes;
+			place(end, &action->place);
 		else if (action->kind == PLX_ACT_COMPLETE)
 			end->completions += action->completion.status == PLX_WC_SUCCESS;
-		plx_action_apply_memory(action);
 	}
 }
 
@@ -179,35 +207,77 @@ take_emit(struct end *end, const struct plx_actions *from, const struct plx_emit
 	plx_actions_reset(&end->actions);
 }
 
+/* The payload of a packet, where the sender has it: its place in a frame is not copied to if that
+ * is not counted. */
+static const uint8_t *payloads[BURST];
+
 /* What a QP sends by the fast path, from the BTH to where the ICRC goes. */
-static void
+static bool
 write_fast(struct end *end, uint32_t budget)
 {
-	wire.count = 0;
+	struct plx_fast_packet fast;
+
 	while (wire.count < budget) {
 		uint8_t *out = wire.bytes[wire.count];
-		struct plx_fast_packet fast;
 
 		if (plx_rc_send_fast(end->qp, now, out, &fast) != PLX_FAST_SENT)
-			return;
-		if (fast.payload_bytes > 0)
-			memcpy(out + fast.header_bytes, fast.payload, fast.payload_bytes);
+			return false;
+		if (fast.payload_bytes > 0) {
+			payloads[wire.count] = fast.payload;
+			if (mode != MIDDLE)
+				memcpy(out + fast.header_bytes, fast.payload, fast.payload_bytes);
+		}
 		wire.len[wire.count++] =
 			(size_t)fast.header_bytes + fast.payload_bytes + fast.pad + PLX_ICRC_BYTES;
 	}
+	return true;
 }
 
-/* One of those arrives; an ACK and the very first request have only the general way. */
+/* What it sends by the slow path. */
 static void
-receive_fast(struct end *end, const uint8_t *bth, size_t len)
+write_slow(struct end *end, uint32_t budget)
+{
+	plx_rc_transmit(end->qp, now, budget - wire.count, &end->actions);
+	for (uint32_t i = 0; i < end->actions.count; i++) {
+		const struct plx_emit *emit = &end->actions.list[i].emit;
+		uint8_t *out = wire.bytes[wire.count];
+		size_t at;
+
+		if (end->actions.list[i].kind != PLX_ACT_EMIT)
+			continue;
+		at = plx_pkt_encode(&emit->pkt, out);
+		if (emit->iovs > 0) {
+			payloads[wire.count] = end->actions.iov[emit->iov_first].base;
+			if (mode != MIDDLE)
+				memcpy(out + at, payloads[wire.count], emit->pkt.payload_bytes);
+		}
+		wire.len[wire.count++] =
+			at + emit->pkt.payload_bytes + emit->pkt.pad + PLX_ICRC_BYTES;
+	}
+	execute(end);
+	plx_actions_reset(&end->actions);
+}
+
+/* As an engine does. */
+static void
+write_usual(struct end *end, uint32_t budget)
+{
+	wire.count = 0;
+	if (!write_fast(end, budget))
+		write_slow(end, budget);
+}
+
+static void
+take_usual(struct end *end, const uint8_t *bth, size_t len)
 {
 	struct plx_completion completion;
-	struct plx_place place;
+	struct plx_place it;
 	struct plx_pkt pkt;
+	enum plx_fast_kind kind = plx_rc_receive_fast(end->qp, bth, len, &it, &completion);
 
-	if (plx_rc_receive_fast(end->qp, bth, len, &place, &completion) == PLX_FAST_PLACED) {
-		plx_place_bytes(&place);
-		end->placed += place.bytes;
+	if (kind != PLX_FAST_NO) {
+		place(end, &it);
+		end->completions += kind == PLX_FAST_RECEIVED;
 		return;
 	}
 	PLX_ASSERT(plx_pkt_decode(bth, len, &pkt) == PLX_WIRE_OK);
@@ -217,11 +287,11 @@ receive_fast(struct end *end, const uint8_t *bth, size_t len)
 }
 
 static void
-take_all(struct end *end, const struct end *from, enum mode mode)
+take_all(struct end *end, const struct end *from)
 {
-	if (mode == FAST) {
+	if (is_fast()) {
 		for (uint32_t i = 0; i < wire.count; i++)
-			receive_fast(end, wire.bytes[i], wire.len[i]);
+			take_usual(end, wire.bytes[i], wire.len[i]);
 		return;
 	}
 	if (mode == FRAMES) {
@@ -236,29 +306,39 @@ take_all(struct end *end, const struct end *from, enum mode mode)
 
 /* ---- what is counted ---- */
 
+/* Requests that are posted for a burst: the packets of a long one are sent in several. */
+static uint32_t
+posted(uint64_t burst)
+{
+	if (mode == MIDDLE)
+		return burst % (LONG_PACKETS / BURST) == 0;
+	return BURST;
+}
+
 COUNTED static void
-count_requester_post(void)
+count_requester_post(uint32_t requests)
 {
 	struct plx_wqe wqe = {
-		.op = PLX_WR_WRITE,
+		.op = mode == READ ? PLX_WR_READ : PLX_WR_WRITE,
 		.sges = 1,
 		.rkey = responder.key,
 	};
+	const uint32_t bytes = mode == MIDDLE ? LONG_BYTES : SMALL_BYTES;
 
-	for (uint32_t i = 0; i < BURST; i++) {
+	for (uint32_t i = 0; i < requests; i++) {
 		wqe.wr_id = i;
-		wqe.remote_va = 0x10000 + i * WRITE_BYTES;
+		wqe.remote_va = 0x10000 + i * SMALL_BYTES;
 		wqe.sge[0] = (struct plx_sge){
-			.va = wqe.remote_va, .length = WRITE_BYTES, .key = requester.key};
+			.va = wqe.remote_va, .length = bytes, .key = requester.key};
 		PLX_ASSERT(plx_rc_post_send(requester.qp, &wqe, NULL) == PLX_OK);
 	}
 }
 
 COUNTED static void
-count_requester_send(enum mode mode)
+count_requester_send(void)
 {
-	if (mode == FAST) {
-		write_fast(&requester, BURST);
+	if (is_fast()) {
+		write_usual(&requester, BURST);
 		PLX_ASSERT(wire.count == BURST);
 		return;
 	}
@@ -267,13 +347,14 @@ count_requester_send(enum mode mode)
 		write_frames(&requester);
 }
 
+/* The only packet of the burst is an ACK, or each request has its response. */
 COUNTED static void
-count_responder(enum mode mode)
+count_responder(void)
 {
-	take_all(&responder, &requester, mode);
-	if (mode == FAST) {
-		write_fast(&responder, BURST);
-		PLX_ASSERT(wire.count == 1);
+	take_all(&responder, &requester);
+	if (is_fast()) {
+		write_usual(&responder, BURST);
+		PLX_ASSERT(wire.count == (mode == READ ? BURST : 1));
 		return;
 	}
 	PLX_ASSERT(plx_rc_transmit(responder.qp, now, BURST, &responder.actions) == 1);
@@ -281,47 +362,67 @@ count_responder(enum mode mode)
 		write_frames(&responder);
 }
 
+/* What has completed is delivered when an engine lets the queue pair send. */
 COUNTED static void
-count_requester_ack(enum mode mode)
+count_requester_ack(void)
 {
-	take_all(&requester, &responder, mode);
+	take_all(&requester, &responder);
+	if (is_fast())
+		write_usual(&requester, 0);
+}
+
+/* Copy what was placed without a copy: from where the sender has it. */
+static void
+copy_later(struct end *end)
+{
+	for (uint32_t i = 0; i < end->laters; i++)
+		memcpy(end->later[i].dst, payloads[i], end->later[i].bytes);
+	end->laters = 0;
 }
 
 static void
-burst(enum mode mode)
+burst(uint64_t number)
 {
 	now += 1000;
-	count_requester_post();
-	count_requester_send(mode);
-	count_responder(mode);
+	count_requester_post(posted(number));
+	count_requester_send();
+	count_responder();
 	plx_actions_reset(&requester.actions);
-	count_requester_ack(mode);
+	copy_later(&responder);
+	count_requester_ack();
 	plx_actions_reset(&responder.actions);
 }
 
 int
 main(int argc, char **argv)
 {
-	enum mode mode = PACKETS;
 	uint64_t bursts = argc == 3 ? strtoull(argv[2], NULL, 10) / BURST : 0;
+	struct end *source = mode == READ ? &responder : &requester;
+	size_t moved = BURST * SMALL_BYTES;
 
 	while (bursts > 0 && mode < MODES && strcmp(argv[1], mode_names[mode]) != 0)
 		mode++;
 	if (bursts == 0 || mode == MODES) {
-		fprintf(stderr, "usage: write64 packets|frames|fast WRITES\n");
+		fprintf(stderr, "usage: transport packets|frames|fast|middle|read PACKETS\n");
 		return 4;
 	}
+	if (mode == MIDDLE)
+		bursts -= bursts % (LONG_PACKETS / BURST);
 	icrc = plx_icrc_choose();
 	make_end(&requester, 1, 2);
 	make_end(&responder, 2, 1);
-	for (size_t i = 0; i < sizeof(requester.memory); i++)
-		requester.memory[i] = (uint8_t)(i * 7 + 1);
+	if (mode == MIDDLE)
+		moved = LONG_BYTES;
+	for (size_t i = 0; i < moved; i++)
+		source->memory[i] = (uint8_t)(i * 7 + 1);
 	for (uint64_t i = 0; i < bursts; i++)
-		burst(mode);
-	PLX_ASSERT(requester.completions == bursts * BURST);
-	PLX_ASSERT(responder.placed == bursts * BURST * WRITE_BYTES);
-	PLX_ASSERT(memcmp(requester.memory, responder.memory, sizeof(requester.memory)) == 0);
-	printf("%llu writes, ICRC %s\n", (unsigned long long)(bursts * BURST),
+		burst(i);
+	PLX_ASSERT(requester.completions ==
+		   (mode == MIDDLE ? bursts * BURST / LONG_PACKETS : bursts * BURST));
+	PLX_ASSERT(requester.placed + responder.placed ==
+		   bursts * BURST * (mode == MIDDLE ? MTU : SMALL_BYTES));
+	PLX_ASSERT(memcmp(requester.memory, responder.memory, moved) == 0);
+	printf("%llu packets, ICRC %s\n", (unsigned long long)(bursts * BURST),
 	       icrc == plx_icrc_onepass ? "one-pass" : "ISA-L");
 	return 0;
 }
