@@ -94,9 +94,9 @@ remember(const struct plx_mem *mem, const struct slot_view *view, struct plx_key
 	memo->of[at].access = view->terms.access;
 }
 
-static __attribute__((noinline)) enum plx_key_verdict
-check(const struct plx_mem *mem, struct plx_key key, const struct plx_asker *asker, uint64_t va,
-      uint64_t length, struct plx_access need, uint32_t at, struct plx_grant *out)
+PLX_HOT __attribute__((noinline)) enum plx_key_verdict
+plx_key_check_slot(const struct plx_mem *mem, struct plx_key key, const struct plx_asker *asker,
+		   uint64_t va, uint64_t length, struct plx_access need, struct plx_grant *out)
 {
 	struct slot_view view;
 	bool known = slot_read(mem, key, &view);
@@ -106,7 +106,7 @@ check(const struct plx_mem *mem, struct plx_key key, const struct plx_asker *ask
 	uint32_t faults = asker_faults(&view, known, asker);
 
 	if (asker->memo != NULL && (faults | pages) == 0)
-		remember(mem, &view, asker->memo, at);
+		remember(mem, &view, asker->memo, plx_key_memo_at(key, need));
 	faults |= FAULT((need.bits & ~terms->access.bits) != 0, NO_RIGHT);
 	faults |= FAULT((length != 0) & !inside, RANGE);
 	faults |= FAULT((length != 0) & pages, PIECES);
@@ -115,35 +115,6 @@ check(const struct plx_mem *mem, struct plx_key key, const struct plx_asker *ask
 	out->host = length ? plx_host_at(terms->host, va - terms->va) : NULL;
 	out->access.bits = terms->access.bits & PLX_ACCESS_ALL;
 	return PLX_KEY_GRANTED;
-}
-
-/* Where the memo has what it knows of this key, if anything. */
-static inline uint32_t
-memo_at(struct plx_key key, struct plx_access need)
-{
-	bool remote = need.bits & (PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE);
-
-	return (key.v & (PLX_KEY_MEMOS / 2 - 1)) + (remote ? PLX_KEY_MEMOS / 2 : 0);
-}
-
-PLX_HOT enum plx_key_verdict
-plx_key_check(const struct plx_mem *mem, struct plx_key key, const struct plx_asker *asker,
-	      uint64_t va, uint64_t length, struct plx_access need, struct plx_grant *out)
-{
-	uint32_t at = memo_at(key, need);
-	const struct plx_key_memo *memo = asker->memo;
-
-	/* Acquire: pairs with the release store of the life word in plx_slot_publish(). */
-	if (plx_likely(memo != NULL && memo->of[at].life != 0 &&
-		       plx_life_key(memo->of[at].life) == key.v &&
-		       __atomic_load_n(memo->of[at].now, __ATOMIC_ACQUIRE) == memo->of[at].life &&
-		       length != 0 && !(need.bits & ~memo->of[at].access.bits) &&
-		       plx_range_inside(va, length, memo->of[at].va, memo->of[at].length))) {
-		out->host = plx_host_at(memo->of[at].host, va - memo->of[at].va);
-		out->access = memo->of[at].access;
-		return PLX_KEY_GRANTED;
-	}
-	return check(mem, key, asker, va, length, need, at, out);
 }
 
 /* Where the page of `va` is, which is inside the terms; 0: their map has no place left. */
@@ -214,7 +185,7 @@ plx_key_check_page(const struct plx_mem *mem, struct plx_key key, const struct p
 		return verdict;
 	/* What the memo grants is never private: plx_key_check() asks nothing else. */
 	if (asker->memo != NULL && !is_private)
-		remember(mem, &view, asker->memo, memo_at(key, need));
+		remember(mem, &view, asker->memo, plx_key_memo_at(key, need));
 	left = terms->length - (va - terms->va);
 	*bytes = left < length ? (uint32_t)left : length;
 	out->host = plx_host_at(terms->host, va - terms->va);

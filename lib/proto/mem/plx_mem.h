@@ -349,9 +349,54 @@ struct plx_asker {
  * Spec:    IBTA vol 1, 10.6.3, 10.6.7
  * Tests:   tests/table/key.c, tests/unit/proto/mem/, tests/sim
  */
-enum plx_key_verdict plx_key_check(const struct plx_mem *mem, struct plx_key key,
-				   const struct plx_asker *asker, uint64_t va, uint64_t length,
-				   struct plx_access need, struct plx_grant *out) PLX_MUST_CHECK;
+static inline enum plx_key_verdict plx_key_check(const struct plx_mem *mem, struct plx_key key,
+						 const struct plx_asker *asker, uint64_t va,
+						 uint64_t length, struct plx_access need,
+						 struct plx_grant *out) PLX_MUST_CHECK;
+
+/** As plx_key_check(), which calls it for what is not in the memo, to which it adds the key. */
+enum plx_key_verdict plx_key_check_slot(const struct plx_mem *mem, struct plx_key key,
+					const struct plx_asker *asker, uint64_t va, uint64_t length,
+					struct plx_access need,
+					struct plx_grant *out) PLX_MUST_CHECK;
+
+/* Where a memo has what it knows of this key, if anything. */
+static inline uint32_t
+plx_key_memo_at(struct plx_key key, struct plx_access need)
+{
+	bool remote = need.bits & (PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE);
+
+	return (key.v & (PLX_KEY_MEMOS / 2 - 1)) + (remote ? PLX_KEY_MEMOS / 2 : 0);
+}
+
+/* The key of a life word; 0: none. */
+static inline uint32_t
+plx_life_key(uint64_t life)
+{
+	return (uint32_t)life;
+}
+
+/* Inline, so that what a caller always needs costs no instruction. */
+static inline enum plx_key_verdict
+plx_key_check(const struct plx_mem *mem, struct plx_key key, const struct plx_asker *asker,
+	      uint64_t va, uint64_t length, struct plx_access need, struct plx_grant *out)
+{
+	uint32_t at = plx_key_memo_at(key, need);
+	const struct plx_key_memo *memo = asker->memo;
+	uint64_t offset;
+
+	if (plx_unlikely(memo == NULL || plx_life_key(memo->of[at].life) != key.v || key.v == 0))
+		return plx_key_check_slot(mem, key, asker, va, length, need, out);
+	offset = va - memo->of[at].va;
+	/* Acquire: pairs with the release store of the life word in plx_slot_publish(). */
+	if (plx_unlikely(__atomic_load_n(memo->of[at].now, __ATOMIC_ACQUIRE) != memo->of[at].life ||
+			 length == 0 || need.bits & ~memo->of[at].access.bits ||
+			 offset > memo->of[at].length || length > memo->of[at].length - offset))
+		return plx_key_check_slot(mem, key, asker, va, length, need, out);
+	out->host = (uint8_t *)((uintptr_t)memo->of[at].host + (uintptr_t)offset);
+	out->access = memo->of[at].access;
+	return PLX_KEY_GRANTED;
+}
 
 /**
  * As plx_key_check(), for memory in pieces: grants the first piece of the range, which ends with

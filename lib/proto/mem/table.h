@@ -153,12 +153,6 @@ plx_host_at(uint8_t *host, uint64_t offset)
 	return (uint8_t *)((uintptr_t)host + (uintptr_t)offset);
 }
 
-static inline uint32_t
-plx_life_key(uint64_t life)
-{
-	return (uint32_t)life;
-}
-
 /** The life word after the end of this life. */
 static inline uint64_t
 plx_life_ended(uint64_t life)
