@@ -366,18 +366,26 @@ transmit_fast(struct ep_qp *qp, uint64_t now, uint32_t budget)
 
 /* As an engine does: the fast path first. Returns: whether it took it */
 static bool
-receive_fast(struct ep_qp *qp, const uint8_t *bth, size_t len, const struct plx_pkt *pkt)
+receive_fast(struct ep_qp *qp, const uint8_t *bth, size_t len, const struct plx_pkt *pkt,
+	     uint64_t now)
 {
 	struct ep *ep = qp->ep;
 	struct plx_action done = {.kind = PLX_ACT_COMPLETE}, place = {.kind = PLX_ACT_PLACE};
+	const struct plx_opcode *op = &plx_opcodes[pkt->opcode];
+	enum plx_verdict verdict = PLX_VERDICT_ACCEPT;
 	enum plx_fast_kind kind =
-		plx_rc_receive_fast(qp->core, bth, len, &place.place, &done.completion);
+		plx_rc_receive_fast(qp->core, bth, len, now, &place.place, &done.completion);
 
 	if (kind == PLX_FAST_NO)
 		return false;
-	judged(ep, qp, PLX_WIRE_OK, false, PLX_VERDICT_ACCEPT, pkt);
+	if (!plx_opcode_has(op, PLX_OPF_REQUEST))
+		verdict = op->kind == PLX_OP_ACK ? PLX_VERDICT_ACKED : PLX_VERDICT_RESPONSE;
+	judged(ep, qp, PLX_WIRE_OK, false, verdict, pkt);
 	ep->executing = true;
-	PLX_ASSERT(execute_one(qp, &place) == 0);
+	while (kind == PLX_FAST_TAKEN && plx_rc_next_completion(qp->core, &done.completion))
+		PLX_ASSERT(execute_one(qp, &done) == 0);
+	if (kind != PLX_FAST_TAKEN)
+		PLX_ASSERT(execute_one(qp, &place) == 0);
 	if (kind == PLX_FAST_RECEIVED)
 		PLX_ASSERT(execute_one(qp, &done) == 0);
 	ep->executing = false;
@@ -459,7 +467,7 @@ ep_rx(struct ep *ep, const uint8_t *bytes, size_t len, uint64_t now)
 	}
 	pkt.ce = plx_frame_ecn(&frame) == PLX_ECN_CE;
 	if (!pkt.ce && receive_fast(qp, bytes + frame.udp_at + PLX_UDP_BYTES,
-				    (size_t)frame.udp_bytes - PLX_UDP_BYTES, &pkt))
+				    (size_t)frame.udp_bytes - PLX_UDP_BYTES, &pkt, now))
 		return;
 	verdict = plx_rc_on_packet(qp->core, &pkt, now, out);
 	PLX_ASSERT(out->count <= PLX_ACTIONS_MAX);

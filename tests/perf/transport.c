@@ -273,10 +273,13 @@ take_usual(struct end *end, const uint8_t *bth, size_t len)
 	struct plx_completion completion;
 	struct plx_place it;
 	struct plx_pkt pkt;
-	enum plx_fast_kind kind = plx_rc_receive_fast(end->qp, bth, len, &it, &completion);
+	enum plx_fast_kind kind = plx_rc_receive_fast(end->qp, bth, len, now, &it, &completion);
 
 	if (kind != PLX_FAST_NO) {
-		place(end, &it);
+		if (kind != PLX_FAST_TAKEN)
+			place(end, &it);
+		while (kind == PLX_FAST_TAKEN && plx_rc_next_completion(end->qp, &completion))
+			end->completions++;
 		end->completions += kind == PLX_FAST_RECEIVED;
 		return;
 	}

@@ -212,17 +212,22 @@ receive_slow(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsign
 	judge(engine, qp, &pkt);
 }
 
-/* A SEND or WRITE in a single packet; false: anything else. */
+/* What the queue pair expects next; false: anything else. */
 static inline bool
-receive_only(struct plx_engine *engine, struct engine_qp *qp, const uint8_t *bth, size_t len)
+receive_expected(struct plx_engine *engine, struct engine_qp *qp, const uint8_t *bth, size_t len)
 {
 	struct plx_completion completion;
 	struct plx_place place;
-	enum plx_fast_kind kind = plx_rc_receive_fast(qp->rc, bth, len, &place, &completion);
+	enum plx_fast_kind kind =
+		plx_rc_receive_fast(qp->rc, bth, len, engine->now, &place, &completion);
 
 	if (kind == PLX_FAST_NO)
 		return false;
-	plx_place_bytes(&place);
+	if (kind == PLX_FAST_TAKEN)
+		while (plx_rc_next_completion(qp->rc, &completion))
+			engine_stage(engine, qp, &completion);
+	else
+		plx_place_bytes(&place);
 	if (kind == PLX_FAST_RECEIVED)
 		engine_stage(engine, qp, &completion);
 	mark_received(engine, qp);
@@ -250,7 +255,7 @@ receive_fast(struct plx_engine *engine, const uint8_t *bytes, size_t len)
 	roce = ip_bytes - PLX_IPV4_BYTES - PLX_UDP_BYTES;
 	pkt.ce = is_marked(ip[1] & 3);
 	engine_rq_feed(qp->recv);
-	if (!pkt.ce && plx_likely(qp->copies == 0) && receive_only(engine, qp, bth, roce))
+	if (!pkt.ce && plx_likely(qp->copies == 0) && receive_expected(engine, qp, bth, roce))
 		return true;
 	if (plx_unlikely(plx_pkt_decode(bth, roce, &pkt) != PLX_WIRE_OK ||
 			 plx_rc_admit_peer(qp->rc, &pkt) != PLX_VERDICT_ACCEPT))

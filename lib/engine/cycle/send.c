@@ -195,7 +195,7 @@ engine_execute(struct plx_engine *engine, struct engine_qp *qp)
 	plx_actions_reset(actions);
 }
 
-/* Fast path for small messages and ACKs: headers are written directly into the buffer.
+/* Fast path for usual packets: headers are written directly into the buffer.
  * Returns: the number of packets; *other: there may be other work */
 static inline uint32_t
 transmit_fast(struct plx_engine *engine, struct engine_qp *qp, uint32_t budget, bool *other)

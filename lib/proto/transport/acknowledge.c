@@ -47,26 +47,37 @@ progressed(struct plx_rc *qp, uint64_t now, uint32_t packets)
 		congestion_on_ack(qp, now, packets);
 }
 
-/*
- * Acknowledge [una, until). Returns false if a READ or atomic prevents it; una then points to it.
- */
-static bool
-take_until(struct plx_rc *qp, struct plx_psn until, uint64_t now)
+void
+requester_take_one(struct plx_rc *qp, uint64_t now)
+{
+	advance(qp, 1);
+	progressed(qp, now, 1);
+}
+
+bool
+requester_take_until(struct plx_rc *qp, struct plx_psn until, uint64_t now)
 {
 	struct requester *req = &qp->req;
-	uint32_t taken = 0;
+	uint32_t left = (uint32_t)plx_psn_diff(until, req->una), taken = 0;
 
-	while (!plx_psn_eq(req->una, until) && !wr_is_rd_atomic(sq_wqe(qp, qp->req.done)->op)) {
-		uint32_t left = sq_track(qp, qp->req.done)->packets - req->acked;
-		uint32_t step = (uint32_t)plx_psn_diff(until, req->una);
+	while (taken < left && !wr_is_rd_atomic(sq_wqe(qp, req->done)->op)) {
+		uint32_t step = sq_track(qp, req->done)->packets - req->acked;
 
-		step = step < left ? step : left;
-		advance(qp, step);
+		if (step > left - taken) {
+			step = left - taken;
+			req->acked += step;
+		} else {
+			req->acked = 0;
+			req->done++;
+			requester_settle_local(qp);
+		}
 		taken += step;
 	}
-	if (taken > 0)
+	if (taken > 0) {
+		req->una = plx_psn_add(req->una, taken);
 		progressed(qp, now, taken);
-	return plx_psn_eq(req->una, until);
+	}
+	return taken == left;
 }
 
 /*
@@ -136,7 +147,7 @@ on_ack(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_ac
 		until = plx_psn_add(until, 1);
 	if (PLX_MUTANT(ACK_ONE_TOO_MANY) && !plx_psn_eq(until, qp->req.high))
 		until = plx_psn_add(until, 1);
-	if (!take_until(qp, until, now))
+	if (!requester_take_until(qp, until, now))
 		return qp->recovery->on_loss(qp, pkt->psn, now, PLX_LOSS_RESPONSE, out);
 	if (type == PLX_AETH_ACK)
 		return PLX_VERDICT_ACKED;
@@ -300,7 +311,7 @@ requester_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
 	wqe = wqe_of(qp, pkt->psn);
 	if (!wr_is_rd_atomic(wqe->op) || (wqe->op == PLX_WR_READ) != read)
 		return PLX_VERDICT_GHOST;
-	if (!take_until(qp, pkt->psn, now))
+	if (!requester_take_until(qp, pkt->psn, now))
 		return behind_a_gap(qp, pkt, now, out);
 	return read ? on_read_response(qp, pkt, now, out) : on_atomic_ack(qp, pkt, now, out);
 }

@@ -19,25 +19,8 @@ complete_is_flushed(const struct plx_rc *qp)
 static void
 send_completion(struct plx_rc *qp, enum plx_wc_status status, struct plx_actions *out)
 {
-	const struct plx_wqe *wqe = sq_wqe(qp, qp->req.head);
-	struct plx_completion completion = {
-		.wr_id = wqe->wr_id,
-		.qpn = qp->qpn,
-		.status = (uint8_t)status,
-		.op = wqe->op,
-	};
-
-	if (status == PLX_WC_SUCCESS) {
-		if (wqe->op == PLX_WR_READ)
-			completion.bytes = sq_track(qp, qp->req.head)->bytes;
-		else if (wr_is_rd_atomic(wqe->op))
-			completion.bytes = sizeof(uint64_t);
-		else if (wqe->op == PLX_WR_LOCAL_INV) {
-			completion.flags = PLX_WC_INV;
-			completion.inv_key = wqe->inv_key;
-		}
-	}
-	action_add(out, PLX_ACT_COMPLETE)->completion = completion;
+	action_add(out, PLX_ACT_COMPLETE)->completion =
+		complete_entry(qp, qp->req.head, (uint8_t)status);
 }
 
 /** Complete the open receive. @param completion wr_id, qpn and PLX_WC_RECV are filled in here */

@@ -406,8 +406,9 @@ enum plx_fast_kind {
 	PLX_FAST_NO,       /* not for the fast path; nothing has changed */
 	PLX_FAST_NOTHING,  /* nothing to send or deliver */
 	PLX_FAST_SENT,     /* the caller must send the packet */
-	PLX_FAST_PLACED,   /* a WRITE: the caller must place the bytes */
-	PLX_FAST_RECEIVED, /* a SEND: the caller must place the bytes, then deliver a completion */
+	PLX_FAST_TAKEN,    /* the caller must deliver all completions: plx_rc_next_completion() */
+	PLX_FAST_PLACED,   /* the caller must place the bytes */
+	PLX_FAST_RECEIVED, /* the caller must place the bytes, then deliver a completion */
 };
 
 /* A packet to send whose transport headers are already written. */
@@ -422,8 +423,9 @@ enum {
 };
 
 /**
- * Emit the next packet if it is an ACK, or a SEND or WRITE of one packet that can leave at once:
- * the packet that plx_rc_transmit() with a budget of 1 would emit, without an action list.
+ * Emit the next packet if it is an ACK, a packet of a SEND, WRITE or READ that can leave at once
+ * for the first time, or of a READ response: the packet that plx_rc_transmit() with a budget of 1
+ * would emit, without an action list.
  *
  * @param out [PLX_FAST_HEADER_MAX] BTH and extended headers
  * Returns: SENT; NOTHING (plx_rc_transmit() would emit nothing either); NO
@@ -434,18 +436,27 @@ enum plx_fast_kind plx_rc_send_fast(struct plx_rc *qp, uint64_t now, uint8_t *ou
 				    struct plx_fast_packet *fast);
 
 /**
- * Accept a packet if it is a SEND or WRITE of one packet and the one expected next. The result is
- * that of plx_rc_on_packet(), without an action list.
+ * Accept a packet if it is the request expected next, of a SEND, WRITE or READ, the response
+ * expected next, of a READ, or an ACK. The result is that of plx_rc_on_packet(), without an action
+ * list.
  *
  * @param bth [len] BTH to ICRC; addresses are those of the QP's path, not marked CE, ICRC-checked
  * @param place      [out] if PLACED or RECEIVED: to be executed at once
  * @param completion [out] if RECEIVED
- * Returns: PLACED, RECEIVED or NO
+ * Returns: TAKEN, PLACED, RECEIVED or NO
  * Cost: hot; O(1)
  * Tests: tests/unit/proto/transport/fast_path.c, tests/sim
  */
 enum plx_fast_kind plx_rc_receive_fast(struct plx_rc *qp, const uint8_t *bth, size_t len,
-				       struct plx_place *place, struct plx_completion *completion);
+				       uint64_t now, struct plx_place *place,
+				       struct plx_completion *completion);
+
+/**
+ * The next completion of the send queue, after a packet was TAKEN.
+ * Returns: false: there is none
+ * Cost: hot; O(1), plus O(unsignaled requests before it)
+ */
+bool plx_rc_next_completion(struct plx_rc *qp, struct plx_completion *out);
 
 /**
  * Run the timers that have expired: ack timer, RNR timer, pacing. Emits nothing.

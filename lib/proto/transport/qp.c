@@ -222,6 +222,20 @@ message_packets(const struct plx_rc *qp, uint8_t op, uint32_t bytes)
 	return wr_is_local(op) ? 0 : qp_packets(qp, bytes);
 }
 
+static inline void
+commit(struct plx_rc *qp, uint32_t bytes, uint32_t packets)
+{
+	struct requester *req = &qp->req;
+	struct sq_track *track = sq_track(qp, req->tail);
+
+	track->bytes = bytes;
+	track->packets = packets;
+	req->tail++;
+	qp->more = true;
+	if (plx_unlikely(qp->state == PLX_QP_ERROR))
+		qp->flush_told = false;
+}
+
 /* Does the queue accept an entry? */
 static enum plx_status
 check_room(const struct plx_rc *qp)
@@ -371,7 +385,7 @@ plx_rc_post_send(struct plx_rc *qp, const struct plx_wqe *wqe, const void *spill
 	plx_copied(slot);
 	if (plx_unlikely(slot->sge[0].length > PLX_MESSAGE_MAX))
 		return PLX_TOO_LONG;
-	plx_rc_sq_commit(qp, slot->sge[0].length);
+	commit(qp, slot->sge[0].length, qp_packets(qp, slot->sge[0].length));
 	return PLX_OK;
 }
 
@@ -392,15 +406,7 @@ plx_rc_sq_reserve(struct plx_rc *qp, void **spill)
 void
 plx_rc_sq_commit(struct plx_rc *qp, uint32_t bytes)
 {
-	struct requester *req = &qp->req;
-	struct sq_track *track = sq_track(qp, req->tail);
-
-	track->bytes = bytes;
-	track->packets = message_packets(qp, sq_wqe(qp, req->tail)->op, bytes);
-	req->tail++;
-	qp->more = true;
-	if (plx_unlikely(qp->state == PLX_QP_ERROR))
-		qp->flush_told = false;
+	commit(qp, bytes, message_packets(qp, sq_wqe(qp, qp->req.tail)->op, bytes));
 }
 
 enum plx_status

@@ -465,6 +465,19 @@ recv_pop(struct plx_rc *qp, struct plx_actions *out)
 	}
 }
 
+/* Local operations use no PSN. They complete when all earlier requests have completed. */
+static inline void
+requester_settle_local(struct plx_rc *qp)
+{
+	struct requester *req = &qp->req;
+
+	while (req->done != req->started && sq_track(qp, req->done)->packets == 0) {
+		if (req->cursor == req->done)
+			req->cursor++;
+		req->done++;
+	}
+}
+
 /* Move the cursor back to the oldest unacknowledged packet. */
 static inline void
 requester_rewind(struct requester *req)
@@ -506,7 +519,6 @@ struct plx_recovery_ops {
 /* requester.c: sending */
 void requester_reset(struct plx_rc *qp);
 bool requester_transmit_one(struct plx_rc *qp, uint64_t now, struct plx_actions *out);
-void requester_settle_local(struct plx_rc *qp);
 uint32_t requester_read_packets(const struct plx_rc *qp);
 void requester_fail(struct plx_rc *qp, enum plx_wc_status status, struct plx_actions *out);
 
@@ -569,11 +581,19 @@ recover_arm(struct requester *req, struct plx_psn psn, uint64_t now, bool again)
 }
 
 /* acknowledge.c: what the peer replies */
+/* Acknowledge a packet of the entry at `done`. */
+void requester_take_one(struct plx_rc *qp, uint64_t now);
+/* Acknowledge [una, until). Returns false if a READ or atomic prevents it; una then points to it.
+ */
+bool requester_take_until(struct plx_rc *qp, struct plx_psn until, uint64_t now);
 enum plx_verdict requester_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
 				     struct plx_actions *out);
 
 /* responder.c: the peer's requests */
 void responder_reset(struct plx_rc *qp);
+/* Remember an accepted READ, to be answered; its last PSN is the expected one then. */
+void responder_apply_read(struct plx_rc *qp, struct plx_psn first, struct plx_key key, uint64_t va,
+			  uint32_t bytes);
 enum plx_verdict responder_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt,
 				     struct plx_actions *out);
 
@@ -597,12 +617,72 @@ void reply_pend(struct plx_rc *qp, struct resource *res, uint32_t packet, uint32
 void reply_owe(struct plx_rc *qp, enum owed_kind kind, uint8_t syndrome, struct plx_psn psn);
 void reply_forget(struct plx_rc *qp);
 
+/* The slot `n` after `slot` in the ring of resources; `n` is at most its length. */
+static inline uint32_t
+reply_slot_behind(const struct plx_rc *qp, uint32_t slot, uint32_t n)
+{
+	uint32_t limit = qp->caps.responder_resources;
+
+	return slot + n < limit ? slot + n : slot + n - limit;
+}
+
+/*
+ * The slot of the oldest pending resource; res_pending guarantees that there is one. Each search
+ * starts where the previous one ended, so that the cost of a packet does not grow with the number
+ * of open READs.
+ */
+static inline uint32_t
+reply_oldest(const struct plx_rc *qp)
+{
+	uint32_t slot = qp->resp.res_next;
+
+	while (!qp->res[slot].pending) {
+		PLX_ASSERT(slot != qp->resp.res_newest);
+		slot = reply_slot_behind(qp, slot, 1);
+	}
+	return slot;
+}
+
+/* All of a resource's reply has left. */
+static inline void
+reply_answered(struct plx_rc *qp, struct resource *res)
+{
+	res->pending = false;
+	res->answered = true;
+	qp->resp.res_pending--;
+}
+
 /* complete.c: completions, flush, and the transition to ERROR */
 void complete_deliver_slow(struct plx_rc *qp, struct plx_actions *out);
 void complete_recv(struct plx_rc *qp, struct plx_completion *completion, struct plx_actions *out);
 void complete_undo(struct plx_rc *qp, uint32_t index);
 void complete_to_error(struct plx_rc *qp, enum plx_wc_status cause, struct plx_actions *out);
 bool complete_is_flushed(const struct plx_rc *qp);
+
+/* The completion of a send queue entry. */
+static inline struct plx_completion
+complete_entry(const struct plx_rc *qp, uint32_t index, uint8_t status)
+{
+	const struct plx_wqe *wqe = sq_wqe(qp, index);
+	struct plx_completion completion = {
+		.wr_id = wqe->wr_id,
+		.qpn = qp->qpn,
+		.status = status,
+		.op = wqe->op,
+	};
+
+	if (plx_likely(wqe->op <= PLX_WR_WRITE_IMM) || status != PLX_WC_SUCCESS)
+		return completion;
+	if (wqe->op == PLX_WR_READ)
+		completion.bytes = sq_track(qp, index)->bytes;
+	else if (wr_is_rd_atomic(wqe->op))
+		completion.bytes = sizeof(uint64_t);
+	else if (wqe->op == PLX_WR_LOCAL_INV) {
+		completion.flags = PLX_WC_INV;
+		completion.inv_key = wqe->inv_key;
+	}
+	return completion;
+}
 
 /* Deliver completions of finished requests. Most calls have nothing to deliver. */
 static inline void
@@ -616,7 +696,9 @@ complete_deliver(struct plx_rc *qp, struct plx_actions *out)
 static inline uint32_t
 qp_packets(const struct plx_rc *qp, uint32_t bytes)
 {
-	return bytes == 0 ? 1 : (uint32_t)(((uint64_t)bytes + qp->mtu - 1) >> qp->mtu_shift);
+	if (plx_likely(bytes <= qp->mtu))
+		return 1;
+	return (uint32_t)(((uint64_t)bytes + qp->mtu - 1) >> qp->mtu_shift);
 }
 
 /* Append an outgoing packet with the fields that all of our packets share. */

@@ -18,23 +18,14 @@ reply_is_due(const struct plx_rc *qp)
 	return qp->resp.owed != OWED_NOTHING || qp->resp.res_pending > 0 || qp->resp.cnp_owed;
 }
 
-/* The slot `n` after `slot` in the ring; `n` is at most its length. */
-static uint32_t
-slot_behind(const struct plx_rc *qp, uint32_t slot, uint32_t n)
-{
-	uint32_t limit = qp->caps.responder_resources;
-
-	return slot + n < limit ? slot + n : slot + n - limit;
-}
-
 /* The i-th remembered resource, oldest first. */
 static struct resource *
 res_at(const struct plx_rc *qp, uint32_t i)
 {
 	const struct responder *resp = &qp->resp;
 
-	return &qp->res[slot_behind(qp, resp->res_newest,
-				    qp->caps.responder_resources - resp->res_count + 1 + i)];
+	return &qp->res[reply_slot_behind(qp, resp->res_newest,
+					  qp->caps.responder_resources - resp->res_count + 1 + i)];
 }
 
 /* Number of resources between `slot` and the newest. */
@@ -80,14 +71,14 @@ reply_remember(struct plx_rc *qp)
 	struct responder *resp = &qp->resp;
 
 	PLX_ASSERT(reply_has_place(qp));
-	resp->res_newest = slot_behind(qp, resp->res_newest, 1);
+	resp->res_newest = reply_slot_behind(qp, resp->res_newest, 1);
 	if (resp->res_count < qp->caps.responder_resources)
 		resp->res_count++;
 	if (qp->res[resp->res_newest].pending)
 		resp->res_pending--;
 	/* The slot of the oldest is that of the newest now. */
 	if (resp->res_next == resp->res_newest)
-		resp->res_next = slot_behind(qp, resp->res_newest, 1);
+		resp->res_next = reply_slot_behind(qp, resp->res_newest, 1);
 	return &qp->res[resp->res_newest];
 }
 
@@ -178,14 +169,6 @@ emit_cnp(struct plx_rc *qp, struct plx_actions *out)
 }
 
 static void
-answered(struct plx_rc *qp, struct resource *res)
-{
-	res->pending = false;
-	res->answered = true;
-	qp->resp.res_pending--;
-}
-
-static void
 emit_atomic_ack(struct plx_rc *qp, struct resource *res, struct plx_actions *out)
 {
 	struct plx_emit *emit = emit_add(qp, out, PLX_RC_ATOMIC_ACK, res->first);
@@ -195,7 +178,7 @@ emit_atomic_ack(struct plx_rc *qp, struct resource *res, struct plx_actions *out
 					   .msn = qp->resp.msn};
 	emit->pkt.atomic_original = res->original;
 	plx_count(&qp->counters.responses_sent, 1);
-	answered(qp, res);
+	reply_answered(qp, res);
 }
 
 static uint8_t
@@ -219,7 +202,7 @@ deny_read_response(struct plx_rc *qp, struct resource *res, struct plx_psn psn,
 		   struct plx_actions *out)
 {
 	if (res->answered) {
-		answered(qp, res);
+		reply_answered(qp, res);
 		plx_count(&qp->counters.verdict[PLX_VERDICT_DUPLICATE_DENIED], 1);
 		return;
 	}
@@ -288,24 +271,8 @@ emit_read_response(struct plx_rc *qp, struct resource *res, struct plx_actions *
 	plx_count(&qp->counters.responses_sent, 1);
 	plx_count(&qp->counters.bytes_sent, bytes);
 	if (++res->reply_next == res->reply_end)
-		answered(qp, res);
+		reply_answered(qp, res);
 	return EMITTED;
-}
-
-/*
- * Find a pending resource; res_pending guarantees that there is one. Each search starts where the
- * previous one ended, so that the cost of a packet does not grow with the number of open READs.
- */
-static uint32_t
-oldest_pending(const struct plx_rc *qp)
-{
-	uint32_t slot = qp->resp.res_next;
-
-	while (!qp->res[slot].pending) {
-		PLX_ASSERT(slot != qp->resp.res_newest);
-		slot = slot_behind(qp, slot, 1);
-	}
-	return slot;
 }
 
 /* Is an ACK pending for packets before the next packet of `res`? */
@@ -321,7 +288,7 @@ plx_rc_owes(const struct plx_rc *qp)
 {
 	if (qp->resp.cnp_owed || qp->resp.owed == OWED_NOTHING || qp->resp.res_pending == 0)
 		return qp->resp.cnp_owed || qp->resp.owed != OWED_NOTHING;
-	return ack_is_older(qp, &qp->res[oldest_pending(qp)]);
+	return ack_is_older(qp, &qp->res[reply_oldest(qp)]);
 }
 
 /*
@@ -360,7 +327,7 @@ reply_transmit_one(struct plx_rc *qp, struct plx_actions *out)
 		return true;
 	}
 	while (resp->res_pending > 0) {
-		resp->res_next = oldest_pending(qp);
+		resp->res_next = reply_oldest(qp);
 		res = &qp->res[resp->res_next];
 		if (res->reply_next != res->reply_first && ack_is_older(qp, res))
 			break;

@@ -58,19 +58,6 @@ requester_fail(struct plx_rc *qp, enum plx_wc_status status, struct plx_actions 
 	complete_to_error(qp, status, out);
 }
 
-/* Local operations use no PSN. They complete when all earlier requests have completed. */
-void
-requester_settle_local(struct plx_rc *qp)
-{
-	struct requester *req = &qp->req;
-
-	while (req->done != req->started && sq_track(qp, req->done)->packets == 0) {
-		if (req->cursor == req->done)
-			req->cursor++;
-		req->done++;
-	}
-}
-
 /* Number of packets from the cursor to the READ's next chunk boundary, which one request can cover.
  */
 uint32_t

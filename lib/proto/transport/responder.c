@@ -422,21 +422,22 @@ apply_write(struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *j
 	}
 }
 
-static void
-apply_read(struct plx_rc *qp, const struct plx_pkt *pkt)
+void
+responder_apply_read(struct plx_rc *qp, struct plx_psn first, struct plx_key key, uint64_t va,
+		     uint32_t bytes)
 {
 	struct resource *res = reply_remember(qp);
 
 	*res = (struct resource){
 		.kind = PLX_OP_READ_REQUEST,
-		.first = pkt->psn,
-		.packets = qp_packets(qp, pkt->reth.length),
-		.rkey = {pkt->reth.rkey},
-		.va = pkt->reth.va,
+		.first = first,
+		.packets = qp_packets(qp, bytes),
+		.rkey = key,
+		.va = va,
 		.domain = qp->asker.domain,
-		.bytes = pkt->reth.length,
+		.bytes = bytes,
 	};
-	reply_pend(qp, res, 0, pkt->reth.length);
+	reply_pend(qp, res, 0, bytes);
 	qp->resp.expected = plx_psn_add(qp->resp.expected, res->packets - 1);
 }
 
@@ -508,7 +509,8 @@ apply_accept(struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *
 	if (unsaid)
 		resp->owed = OWED_NOTHING;
 	if (j->op->kind == PLX_OP_READ_REQUEST) {
-		apply_read(qp, pkt);
+		responder_apply_read(qp, pkt->psn, (struct plx_key){pkt->reth.rkey}, pkt->reth.va,
+				     pkt->reth.length);
 	} else if (is_atomic(j->op)) {
 		apply_atomic(qp, pkt, j, out);
 	} else {

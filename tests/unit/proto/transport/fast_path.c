@@ -140,10 +140,14 @@ take_one(struct life *life, int to, const struct sent *sent)
 	memset(copy + sent->len, 0, PLX_ICRC_BYTES);
 	plx_actions_reset(&out);
 	if (life->short_way) {
-		enum plx_fast_kind kind = plx_rc_receive_fast(qp, copy, len, &place, &completion);
+		enum plx_fast_kind kind =
+			plx_rc_receive_fast(qp, copy, len, life->pair.now, &place, &completion);
 
 		if (kind != PLX_FAST_NO) {
-			plx_place_bytes(&place);
+			if (kind != PLX_FAST_TAKEN)
+				plx_place_bytes(&place);
+			while (kind == PLX_FAST_TAKEN && plx_rc_next_completion(qp, &completion))
+				life->completions++;
 			life->completions += kind == PLX_FAST_RECEIVED;
 			life->taken++;
 			free(copy);

@@ -651,7 +651,8 @@ receive_fast(struct stage *stage, uint64_t to, struct plx_place *place)
 	struct plx_completion completion;
 	size_t len = plx_pkt_encode(&pkt, bytes) + 64 + PLX_ICRC_BYTES;
 
-	return plx_rc_receive_fast(stage->pair.side[1].qp, bytes, len, place, &completion);
+	return plx_rc_receive_fast(stage->pair.side[1].qp, bytes, len, stage->pair.now, place,
+				   &completion);
 }
 
 static void
