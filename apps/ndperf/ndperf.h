@@ -105,6 +105,8 @@ struct options {
 	uint64_t working_set;
 	enum api api;
 	enum layout layout;
+	uint32_t ip;                  /* 0: IPv4, 1: IPv6 */
+	uint32_t vlan;                /* 0: untagged */
 	bool one_core, shared_worker; /* as given; `layout` results from them */
 	enum plx_mode mode;
 	bool is_mode_given;

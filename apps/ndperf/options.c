@@ -139,6 +139,7 @@ parse_oob(void *options, const char *value, struct plx_why *why)
 	.name = (n), .argument = (a), .forms = (f), .kind = (k), .offset = AT(field)
 #define AT(field) offsetof(struct options, field)
 
+static const char *const ip_names[] = {"4", "6"};
 static const char *const yes_names[] = {"no", "yes"};
 static const struct option_set op_sets[] = {{"atomic", ATOMICS}, {"all", ALL_OPS}, {NULL, 0}};
 static const struct option_set test_sets[] = {{"all", ALL_TESTS}, {NULL, 0}};
@@ -210,6 +211,10 @@ static const struct option_row rows[] = {
 	 .sentence = "processors of the active and the passive endpoint"},
 	{ROW("one-core", NULL, FORM_ALONE, OPTION_FLAG, one_core),
 	 .sentence = "both endpoints on one thread, on core A"},
+	{ROW("ip", "4|6", FORM_ALONE, OPTION_WORD, ip), .most = 1, .noun = "version of IP",
+	 .names = ip_names, .value = "4", .sentence = "version of IP"},
+	{ROW("vlan", "ID", FORM_ALONE, OPTION_NUMBER, vlan), .least = 1, .most = 4094,
+	 .otherwise = "untagged", .sentence = "tag of all frames"},
 	{ROW("shared-worker", NULL, FORM_ALONE, OPTION_FLAG, shared_worker),
 	 .sentence = "one worker on core A polls both adapters; one thread on core B uses both"},
 	{ROW("device2", "SPEC", FORM_ALONE, OPTION_TEXT, device2), .most = 199,

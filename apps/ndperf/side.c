@@ -51,6 +51,17 @@ wire_device(const struct options *o, bool is_active, char *to, size_t size)
 			 has_seed || is_active ? "" : ",seed=2");
 }
 
+static struct option_address
+address_of(const struct options *o, bool is_active)
+{
+	const uint8_t number = is_active ? 1 : 2;
+	if (o->ip == 0)
+		return (struct option_address){.ip = {.version = 4, .v = {10, 77, 0, number}},
+					       .prefix_bits = 24};
+	return (struct option_address){.ip = {.version = 6, .v = {0xfd, 0x77, [15] = number}},
+				       .prefix_bits = 64};
+}
+
 bool
 side_adapter_options(const struct options *o, bool is_active,
 		     struct plx_adapter_options *adapter_options, struct plx_why *why)
@@ -62,12 +73,12 @@ side_adapter_options(const struct options *o, bool is_active,
 		endpoint.device = o->device2 == NULL ? device
 				  : is_active        ? o->endpoint.device
 						     : o->device2;
-		endpoint.address.ip =
-			(struct plx_ip){.version = 4, .v = {10, 77, 0, is_active ? 1 : 2}};
-		endpoint.address.prefix_bits = 24;
+		endpoint.address = address_of(o, is_active);
 	}
 	if (!endpoint_adapter_options(&endpoint, adapter_options, why))
 		return false;
+	if (o->role == ROLE_SOLO)
+		adapter_options->vlan = o->vlan;
 	if (endpoint.adapter == NULL || o->is_mode_given)
 		adapter_options->mode = o->mode;
 	if (endpoint.adapter == NULL) {

@@ -240,27 +240,35 @@ receive_expected(struct plx_engine *engine, struct engine_qp *qp, const uint8_t 
 static inline bool
 receive_fast(struct plx_engine *engine, const uint8_t *bytes, size_t len)
 {
-	const uint8_t *ip = bytes + engine->ip_at, *bth = ip + PLX_IPV4_BYTES + PLX_UDP_BYTES;
-	size_t ip_bytes, roce;
+	const uint8_t *ip = bytes + engine->ip_at, *bth;
+	size_t ip_bytes, header, roce;
 	struct engine_qp *qp;
 	struct plx_pkt pkt;
+	bool six, ce;
 
 	if (plx_unlikely(len < (size_t)engine->ip_at - PLX_ETH_BYTES + PLX_FLOW_BYTES_MIN))
 		return false;
-	qp = find(engine, plx_be32_load(bth + PLX_BTH_QPN_AT) & PLX_PSN_MASK);
-	if (plx_unlikely(qp == NULL ||
-			 !plx_frame_flow_matches(&qp->from_peer, bytes, len, &ip_bytes) ||
-			 !icrc_right(engine, ip, ip_bytes)))
+	six = ip[0] >> 4 == 6;
+	header = plx_frame_ip_header_bytes(six ? 6 : 4) + PLX_UDP_BYTES;
+	bth = ip + header;
+	if (plx_unlikely(six && len < (size_t)engine->ip_at + PLX_IPV6_BYTES + PLX_UDP_BYTES +
+						PLX_BTH_BYTES + PLX_ICRC_BYTES))
 		return false;
-	roce = ip_bytes - PLX_IPV4_BYTES - PLX_UDP_BYTES;
-	pkt.ce = is_marked(ip[1] & 3);
+	qp = find(engine, plx_be32_load(bth + PLX_BTH_QPN_AT) & PLX_PSN_MASK);
+	if (plx_unlikely(
+		    qp == NULL || six != (qp->from_peer.ip_version == 6) ||
+		    !plx_frame_flow_matches(&qp->from_peer, &qp->to_peer, bytes, len, &ip_bytes) ||
+		    !icrc_right(engine, ip, ip_bytes)))
+		return false;
+	roce = ip_bytes - header;
+	ce = is_marked(six ? ip[1] >> 4 & 3 : ip[1] & 3);
 	engine_rq_feed(qp->recv);
-	if (!pkt.ce && plx_likely(qp->copies == 0) && receive_expected(engine, qp, bth, roce))
+	if (!ce && plx_likely(qp->copies == 0) && receive_expected(engine, qp, bth, roce))
 		return true;
 	if (plx_unlikely(plx_pkt_decode(bth, roce, &pkt) != PLX_WIRE_OK ||
 			 plx_rc_admit_peer(qp->rc, &pkt) != PLX_VERDICT_ACCEPT))
 		return false;
-	pkt.ce = is_marked(ip[1] & 3);
+	pkt.ce = ce;
 	judge(engine, qp, &pkt);
 	return true;
 }

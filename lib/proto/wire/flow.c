@@ -9,14 +9,15 @@
 
 /*
  * Three pieces of the headers are compared: the first 16 bytes of the frame, with the destination
- * and the tag; 16 from the ethertype before the IP header; and the last 16 before the BTH, which
- * begin with the IP addresses.
+ * and the tag; 16 from the ethertype before the IP header; and the last 16 before the BTH. Those
+ * begin with the addresses of IPv4; of IPv6 the addresses are compared with the template's.
  */
 enum {
 	PIECE = 16,
-	UDP_AT = PLX_IPV4_BYTES, /* from the start of the IP header */
 	MAC_BYTES = 6,
 	TAG_AT = 2 * MAC_BYTES,
+	V6_ADDRESSES_AT = 8,
+	V6_ADDRESS_BYTES = 16,
 };
 
 /* Require a range of bytes to have these values. */
@@ -38,34 +39,55 @@ must_be_for_us(struct plx_frame_flow *flow, const struct plx_frame_template *own
 	flow->mask[TAG_AT + 2] = flow->mask[TAG_AT + 2] & 0x0f;
 }
 
-void
-plx_frame_flow_init(struct plx_frame_flow *flow, const struct plx_frame_template *own)
+/* UDP, with any source port and length, without a checksum: the end of the last piece. */
+static void
+must_be_roce(struct plx_frame_flow *flow)
+{
+	static const uint8_t port[2] = {PLX_ROCE_PORT >> 8, PLX_ROCE_PORT & 0xff};
+	static const uint8_t no_checksum[2] = {0, 0};
+
+	must_be(flow, 2 * PIECE + 8 + 2, port, 2);
+	must_be(flow, 2 * PIECE + 8 + 6, no_checksum, 2);
+}
+
+static void
+must_be_ipv4(struct plx_frame_flow *flow, const uint8_t *ip)
 {
 	static const uint8_t ethertype[2] = {0x08, 0x00}, version[1] = {0x45}, udp[1] = {17};
-	static const uint8_t no_fragment[2] = {0, 0}, no_checksum[2] = {0, 0};
-	static const uint8_t port[2] = {PLX_ROCE_PORT >> 8, PLX_ROCE_PORT & 0xff};
-	const uint8_t *ip = own->bytes + own->ip_at;
+	static const uint8_t no_fragment[2] = {0, 0};
 
-	memset(flow, 0, sizeof(*flow));
-	flow->ip_at = PLX_ETH_BYTES;
-	if (own->ip_version != 4)
-		return;
-	flow->ip_version = 4;
-	flow->ip_at = own->ip_at;
-	must_be_for_us(flow, own);
 	must_be(flow, PIECE, ethertype, 2);
 	must_be(flow, PIECE + 2, version, 1);
 	must_be(flow, PIECE + 2 + 6, no_fragment, 2);
 	flow->mask[PIECE + 2 + 6] = 0x3f; /* the don't-fragment bit may have any value */
 	must_be(flow, PIECE + 2 + 9, udp, 1);
-	/*
-	 * The last piece: source and destination address, and UDP except its source port and
-	 * length.
-	 */
 	must_be(flow, 2 * PIECE, ip + 16, 4);
 	must_be(flow, 2 * PIECE + 4, ip + 12, 4);
-	must_be(flow, 2 * PIECE + 8 + 2, port, 2);
-	must_be(flow, 2 * PIECE + 8 + 6, no_checksum, 2);
+}
+
+static void
+must_be_ipv6(struct plx_frame_flow *flow)
+{
+	static const uint8_t ethertype[2] = {0x86, 0xdd}, version[1] = {0x60}, udp[1] = {17};
+
+	must_be(flow, PIECE, ethertype, 2);
+	must_be(flow, PIECE + 2, version, 1);
+	flow->mask[PIECE + 2] = 0xf0; /* traffic class and flow label may have any value */
+	must_be(flow, PIECE + 2 + 6, udp, 1);
+}
+
+void
+plx_frame_flow_init(struct plx_frame_flow *flow, const struct plx_frame_template *own)
+{
+	memset(flow, 0, sizeof(*flow));
+	flow->ip_version = own->ip_version;
+	flow->ip_at = own->ip_at;
+	must_be_for_us(flow, own);
+	if (own->ip_version == 4)
+		must_be_ipv4(flow, own->bytes + own->ip_at);
+	else
+		must_be_ipv6(flow);
+	must_be_roce(flow);
 }
 
 typedef uint64_t pair __attribute__((vector_size(16)));
@@ -116,18 +138,43 @@ checksum_right(const uint8_t *ip)
 	return sum == UINT16_MAX;
 }
 
+/* Are the ends of an IPv6 header those of our packets, exchanged? */
+static inline bool
+ends_right(const uint8_t *theirs, const uint8_t *ours)
+{
+	const uint8_t *src = theirs + V6_ADDRESSES_AT, *dst = src + V6_ADDRESS_BYTES;
+	const uint8_t *own = ours + V6_ADDRESSES_AT, *peer = own + V6_ADDRESS_BYTES;
+	pair diff = (load_pair(src) ^ load_pair(peer)) | (load_pair(dst) ^ load_pair(own));
+
+	return (diff[0] | diff[1]) == 0;
+}
+
+/* Do the bytes from the IP header on have its length, and UDP the length of the rest? */
+static inline bool
+lengths_right(size_t total, size_t header, size_t len, const uint8_t *ip)
+{
+	return total >= header + PLX_UDP_BYTES + PLX_BTH_BYTES + PLX_ICRC_BYTES && total <= len &&
+	       plx_be16_load(ip + header + 4) == total - header;
+}
+
 PLX_HOT bool
-plx_frame_flow_matches(const struct plx_frame_flow *flow, const uint8_t *bytes, size_t len,
-		       size_t *ip_bytes)
+plx_frame_flow_matches(const struct plx_frame_flow *flow, const struct plx_frame_template *own,
+		       const uint8_t *bytes, size_t len, size_t *ip_bytes)
 {
 	const uint8_t *ip = bytes + flow->ip_at;
+	size_t header = plx_frame_ip_header_bytes(flow->ip_version);
 	pair diff = differs(flow, 0, bytes) | differs(flow, 1, ip - 2) |
-		    differs(flow, 2, ip + PLX_IPV4_BYTES + PLX_UDP_BYTES - PIECE);
+		    differs(flow, 2, ip + header + PLX_UDP_BYTES - PIECE);
 	size_t total = plx_be16_load(ip + 2);
 
+	if (plx_unlikely(flow->ip_version == 6)) {
+		total = PLX_IPV6_BYTES + (size_t)plx_be16_load(ip + 4);
+		*ip_bytes = total;
+		return (diff[0] | diff[1]) == 0 &&
+		       lengths_right(total, header, len - flow->ip_at, ip) &&
+		       ends_right(ip, own->bytes + own->ip_at);
+	}
 	*ip_bytes = total;
 	return (diff[0] | diff[1]) == 0 && flow->ip_version == 4 &&
-	       total >= PLX_IPV4_BYTES + PLX_UDP_BYTES + PLX_BTH_BYTES + PLX_ICRC_BYTES &&
-	       total <= len - flow->ip_at &&
-	       plx_be16_load(ip + UDP_AT + 4) == total - PLX_IPV4_BYTES && checksum_right(ip);
+	       lengths_right(total, header, len - flow->ip_at, ip) && checksum_right(ip);
 }

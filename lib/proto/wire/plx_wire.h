@@ -208,32 +208,38 @@ size_t plx_frame_template_write(const struct plx_frame_template *tmpl, size_t ud
  */
 struct plx_frame_flow {
 	uint8_t want[48], mask[48]; /* three pieces of sixteen bytes: see flow.c */
-	uint8_t ip_version;         /* 4: packets can match */
+	uint8_t ip_version;         /* zeroed: no packet matches */
 	uint8_t ip_at;
 };
 
-/** @param own the template of our packets; source and destination are exchanged in the peer's. IPv4
- * only: packets of other flows never match. */
+/** @param own the template of our packets; source and destination are exchanged in the peer's */
 void plx_frame_flow_init(struct plx_frame_flow *flow, const struct plx_frame_template *own);
 
 enum {
-	/* of untagged packets; a tag adds PLX_VLAN_BYTES to both */
+	/* the shortest packet of a flow, by IPv4 and untagged; a tag adds PLX_VLAN_BYTES */
 	PLX_FLOW_BYTES_MIN =
 		PLX_ETH_BYTES + PLX_IPV4_BYTES + PLX_UDP_BYTES + PLX_BTH_BYTES + PLX_ICRC_BYTES,
-	PLX_FLOW_BTH_AT = PLX_ETH_BYTES + PLX_IPV4_BYTES + PLX_UDP_BYTES,
 };
+
+/** The length of an IP header as our packets have it. @param version 4 or 6 */
+static inline size_t
+plx_frame_ip_header_bytes(uint8_t version)
+{
+	return plx_likely(version == 4) ? PLX_IPV4_BYTES : PLX_IPV6_BYTES;
+}
 
 /**
  * Is this a RoCE packet of the flow: tagged if the flow is, to our Ethernet address, without UDP
  * checksum? If so, plx_frame_is_for() and plx_frame_decode() would both return OK.
  *
- * @param bytes [len] len at least PLX_FLOW_BYTES_MIN, and PLX_VLAN_BYTES more if the flow is tagged
+ * @param own as in plx_frame_flow_init()
+ * @param bytes [len] len at least that of the flow's headers to the BTH, and of BTH and ICRC
  * @param ip_bytes [out] IP header and payload
  * Cost: hot; O(1)
  * Tests: tests/unit/proto/wire/wire_flow.c
  */
-bool plx_frame_flow_matches(const struct plx_frame_flow *flow, const uint8_t *bytes, size_t len,
-			    size_t *ip_bytes);
+bool plx_frame_flow_matches(const struct plx_frame_flow *flow, const struct plx_frame_template *own,
+			    const uint8_t *bytes, size_t len, size_t *ip_bytes);
 
 /* What a frame seems to be. */
 enum plx_peek {
