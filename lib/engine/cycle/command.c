@@ -79,6 +79,7 @@ command_serve(struct plx_engine *engine)
 	if (plx_likely(plx_ring_empty(engine->command_ring)))
 		return 0;
 	n = plx_ring_dequeue(engine->command_ring, sizeof(index[0]), index, COMMANDS_BURST);
+	engine_answer_held(engine);
 	for (uint32_t i = 0; i < n; i++) {
 		struct command_slot *slot = &engine->slots[index[i] % COMMANDS_MAX];
 

@@ -89,10 +89,11 @@ plx_engine_poll(struct plx_engine *engine, uint64_t now)
 	uint32_t done = 0, received;
 
 	engine_set_time(engine, now);
+	engine_hold_time(engine);
 	done += command_serve(engine);
 	received = engine_receive(engine);
 	done += received;
-	engine_answer(engine);
+	engine_answer(engine, received);
 	if (plx_unlikely(!plx_list_empty(&engine->copying))) {
 		engine_ring_copiers(engine);
 		done += engine_serve_copies(engine);

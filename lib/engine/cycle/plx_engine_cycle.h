@@ -116,6 +116,8 @@ struct engine_qp {
 	struct plx_list ready_link; /* in ready_turn->members while it waits to send or to flush */
 	struct seat_turn *ready_turn;
 	bool is_received;     /* in engine->received, this cycle */
+	uint16_t ack_skips;   /* so many ACKs do not wait */
+	uint16_t ack_backoff; /* ACKs that did not wait after the last one that did so in vain */
 	bool loops;           /* loopback: the peer uses our own port */
 	bool routed;          /* `to_peer` is valid */
 	uint8_t quantum_left; /* packets left of a quantum that was cut short; 0: none was */
@@ -295,6 +297,15 @@ struct plx_link_ops {
 	void (*reap_ahs)(struct plx_engine *engine);
 };
 
+/* An ACK that waits: hold.c. */
+struct hold {
+	struct engine_qp *qp; /* NULL: none */
+	uint64_t since, until;
+	uint32_t packets;   /* that it acknowledges */
+	bool is_steady;     /* the program keeps polling */
+	uint64_t polled_at; /* our own time */
+};
+
 struct plx_engine {
 	struct plx_engine_config config;
 	struct plx_port *port;
@@ -322,6 +333,7 @@ struct plx_engine {
 
 	struct engine_qp *received[PLX_PORT_BURST]; /* queue pairs of this RX burst */
 	uint32_t received_count;
+	struct hold hold;
 	uint32_t ready_count; /* queue pairs that wait to send or to flush */
 	struct wheel wheel;
 	struct timer net_timer;
@@ -391,6 +403,20 @@ engine_set_time(struct plx_engine *engine, uint64_t now)
 	engine->now += passed;
 }
 
+/* hold.c */
+/* A cycle begins: is the program still polling? */
+void engine_hold_time(struct plx_engine *engine);
+/* May the ACK of the only queue pair of this burst of `received` packets wait? If so, it waits. */
+bool engine_holds(struct plx_engine *engine, struct engine_qp *qp, uint32_t received);
+/* Does the ACK that waits go on waiting? If so, packets of its queue pair are no longer in
+ * engine->received. */
+bool engine_holds_on(struct plx_engine *engine, uint32_t received);
+/* It waits no longer, because requests leave, which it precedes.
+ * Returns: whose it is */
+struct engine_qp *engine_hold_end(struct plx_engine *engine);
+/* The queue pair goes away. */
+void engine_hold_forget(struct plx_engine *engine, const struct engine_qp *qp);
+
 /* doorbell.c */
 /* Move posted requests from the rings into the transport.
  * Returns: the number of sends */
@@ -408,7 +434,9 @@ uint32_t engine_receive(struct plx_engine *engine);
 
 /* schedule.c
  * Returns: the number of packets */
-void engine_answer(struct plx_engine *engine);
+void engine_answer(struct plx_engine *engine, uint32_t received);
+/* Send the ACK that waits, if any. */
+void engine_answer_held(struct plx_engine *engine);
 uint32_t engine_send_ready(struct plx_engine *engine);
 
 static inline enum plx_qp_state

@@ -85,6 +85,7 @@ engine_qp_detach(struct engine_qp *qp)
 		engine_rq_publish_now(qp->recv);
 	}
 	engine_forget_recent(qp);
+	engine_hold_forget(qp->engine, qp);
 	wheel_clear(&qp->engine->wheel, &qp->timer);
 	waiting_end(qp->engine, qp);
 	plx_list_remove(&qp->async_event_link);

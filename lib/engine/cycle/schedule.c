@@ -362,9 +362,24 @@ answer(struct plx_engine *engine, struct engine_qp *qp)
 }
 
 void
-engine_answer(struct plx_engine *engine)
+engine_answer_held(struct plx_engine *engine)
 {
+	if (plx_unlikely(engine->hold.qp != NULL))
+		answer(engine, engine_hold_end(engine));
+}
+
+/* @param received packets */
+void
+engine_answer(struct plx_engine *engine, uint32_t received)
+{
+	struct engine_qp *held = engine->hold.qp;
+
 	acknowledge_first(engine);
+	if (plx_unlikely(held != NULL) && !engine_holds_on(engine, received) && !held->is_received)
+		answer(engine, held);
+	else if (engine->received_count == 1 && held == NULL && engine->config.inline_mode &&
+		 engine->member == NULL && engine_holds(engine, engine->received[0], received))
+		return;
 	for (uint32_t i = 0; i < engine->received_count; i++) {
 		struct engine_qp *qp = engine->received[i];
 
@@ -380,16 +395,20 @@ engine_send_ready(struct plx_engine *engine)
 	struct rotation *port = &engine->queues.rotations[WAIT_PORT];
 	struct rotation *loop = &engine->queues.rotations[WAIT_LOOP];
 	struct rotation *flushing = &engine->queues.rotations[WAIT_FLUSH];
-	uint32_t sent;
+	uint32_t sent = engine->tx_count;
 
 	/* A flush since the responses may have made room for pending acknowledgements: no request
-	 * overtakes them (decision 3). */
+	 * overtakes them, nor one that waits for company (decision 3). */
 	acknowledge_first(engine);
 	if (engine->ready_count == 0)
 		return 0;
+	engine_answer_held(engine);
+	sent = engine->tx_count - sent;
+	if (engine->ready_count == 0)
+		return sent;
 	if (plx_likely(engine->ready_count == 1 && (loop->count | flushing->count) == 0))
-		return send_only(engine);
-	sent = flush(engine, flushing);
+		return sent + send_only(engine);
+	sent += flush(engine, flushing);
 	sent += rotate(engine, loop);
 	return sent + rotate(engine, port);
 }

@@ -97,9 +97,9 @@ plx_engine_wake_ns(struct plx_engine *engine)
 	uint64_t wake;
 
 	engine->asked = 0;
-	if (engine->ready_count > 0 || engine->tx_count > 0 || engine->loop_count > 0 ||
-	    !plx_list_empty(&engine->queues.spilled) || !plx_list_empty(&engine->queues.eventful) ||
-	    !plx_list_empty(&engine->queues.broken) ||
+	if (engine->ready_count > 0 || engine->hold.qp != NULL || engine->tx_count > 0 ||
+	    engine->loop_count > 0 || !plx_list_empty(&engine->queues.spilled) ||
+	    !plx_list_empty(&engine->queues.eventful) || !plx_list_empty(&engine->queues.broken) ||
 	    !plx_list_empty(&engine->queues.broken_rqs) || !plx_list_empty(&engine->copying) ||
 	    engine->sends.count + engine->recvs.count > 0 || engine->link_busy ||
 	    (engine_has_net(engine) && plx_net_wake_ns(net) == 0) ||

@@ -400,6 +400,9 @@ uint32_t plx_rc_transmit(struct plx_rc *qp, uint64_t now, uint32_t budget, struc
  */
 bool plx_rc_owes(const struct plx_rc *qp);
 
+/** Would plx_rc_transmit() send an ACK and nothing else, and deliver nothing? */
+bool plx_rc_owes_only_ack(const struct plx_rc *qp);
+
 /* ---- the fast path ---- */
 
 enum plx_fast_kind {

@@ -291,6 +291,16 @@ plx_rc_owes(const struct plx_rc *qp)
 	return ack_is_older(qp, &qp->res[reply_oldest(qp)]);
 }
 
+bool
+plx_rc_owes_only_ack(const struct plx_rc *qp)
+{
+	const struct requester *req = &qp->req;
+
+	return qp->resp.owed == OWED_ACK && qp->resp.res_pending == 0 && !qp->resp.cnp_owed &&
+	       req->cursor == req->tail && req->head == req->done && qp->state == PLX_QP_RTS &&
+	       !(qp->slow_path & SLOW_PATH_PROBE);
+}
+
 /*
  * Send one packet of the reply to `res`; a denied replay is dropped instead. The first packet has
  * an AETH, which also serves as any ACK owed for earlier packets.
