@@ -54,6 +54,14 @@ cc_on_sent(void *state, uint64_t now, uint32_t bytes)
 }
 
 static void
+cc_on_rtt(void *state, uint64_t now, uint64_t rtt_ns)
+{
+	const struct world *w = state;
+
+	CHECK(now == w->now && rtt_ns <= now);
+}
+
+static void
 cc_on_ack(void *state, uint64_t now, uint32_t packets)
 {
 	const struct world *w = state;
@@ -89,6 +97,7 @@ const struct plx_cc_ops world_cc = {
 	.name = "fuzz",
 	.ask = cc_ask,
 	.on_sent = cc_on_sent,
+	.on_rtt = cc_on_rtt,
 	.on_ack = cc_on_ack,
 	.on_loss = cc_on_loss,
 	.on_ce = cc_on_ce,

@@ -32,6 +32,14 @@ fake_on_sent(void *state, uint64_t now, uint32_t bytes)
 }
 
 static void
+fake_on_rtt(void *state, uint64_t now, uint64_t rtt_ns)
+{
+	(void)state;
+	(void)now;
+	(void)rtt_ns;
+}
+
+static void
 fake_on_ack(void *state, uint64_t now, uint32_t packets)
 {
 	struct fake_cc *cc = state;
@@ -73,6 +81,7 @@ static const struct plx_cc_ops fake_cc_ops = {
 	.name = "fake",
 	.ask = fake_ask,
 	.on_sent = fake_on_sent,
+	.on_rtt = fake_on_rtt,
 	.on_ack = fake_on_ack,
 	.on_loss = fake_on_loss,
 	.on_ce = fake_on_ce,

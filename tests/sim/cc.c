@@ -46,6 +46,13 @@ cc_on_sent(void *state, uint64_t now, uint32_t bytes)
 }
 
 static void
+cc_on_rtt(void *state, uint64_t now, uint64_t rtt_ns)
+{
+	(void)state;
+	PLX_ASSERT(rtt_ns <= now);
+}
+
+static void
 cc_on_ack(void *state, uint64_t now, uint32_t packets)
 {
 	struct sim_cc *cc = state;
@@ -89,6 +96,7 @@ static const struct plx_cc_ops ops = {
 	.name = "sim",
 	.ask = cc_ask,
 	.on_sent = cc_on_sent,
+	.on_rtt = cc_on_rtt,
 	.on_ack = cc_on_ack,
 	.on_loss = cc_on_loss,
 	.on_ce = cc_on_ce,

@@ -68,6 +68,13 @@ congestion_charge(struct plx_rc *qp, uint64_t now, uint32_t payload)
 }
 
 __attribute__((noinline)) void
+congestion_on_rtt(struct plx_rc *qp, uint64_t now, uint64_t rtt_ns)
+{
+	report_rest(qp, now);
+	qp->cc->on_rtt(qp->cc_state, now, rtt_ns);
+}
+
+__attribute__((noinline)) void
 congestion_on_ack(struct plx_rc *qp, uint64_t now, uint32_t packets)
 {
 	report_rest(qp, now);
@@ -110,6 +117,14 @@ none_on_sent(void *state, uint64_t now, uint32_t bytes)
 }
 
 static void
+none_on_rtt(void *state, uint64_t now, uint64_t rtt_ns)
+{
+	(void)state;
+	(void)now;
+	(void)rtt_ns;
+}
+
+static void
 none_on_loss(void *state, uint64_t now, enum plx_loss cause)
 {
 	(void)state;
@@ -136,6 +151,7 @@ const struct plx_cc_ops plx_cc_none = {
 	.name = "none",
 	.ask = none_ask,
 	.on_sent = none_on_sent,
+	.on_rtt = none_on_rtt,
 	.on_ack = none_on_sent,
 	.on_loss = none_on_loss,
 	.on_ce = none_on_ce,

@@ -141,6 +141,8 @@ struct plx_cc_grant {
  * fast path, without a call. A loss and a CNP end a grant.
  * `on_sent` reports the bytes that have left since the last report: when a grant is used up, and
  * before any other call but `on_ce`.
+ * `on_rtt` reports the round-trip time of a packet that requested an ACK, before the `on_ack` of
+ * that ACK. One packet is timed at a time, and no retransmission.
  * `on_ce` is called for each congestion mark and returns whether to send a CNP to the peer; the QP
  * sends at most one in PLX_CNP_INTERVAL_NS in any case.
  */
@@ -149,6 +151,7 @@ struct plx_cc_ops {
 	uint64_t (*ask)(const void *state, uint64_t now, uint32_t bytes,
 			struct plx_cc_grant *grant);
 	void (*on_sent)(void *state, uint64_t now, uint32_t bytes);
+	void (*on_rtt)(void *state, uint64_t now, uint64_t rtt_ns);
 	void (*on_ack)(void *state, uint64_t now, uint32_t packets);
 	void (*on_loss)(void *state, uint64_t now, enum plx_loss cause);
 	bool (*on_ce)(void *state, uint64_t now);

@@ -527,6 +527,7 @@ void requester_fail(struct plx_rc *qp, enum plx_wc_status status, struct plx_act
 bool congestion_allows(struct plx_rc *qp, uint64_t now, uint32_t payload);
 /* A packet has left. */
 void congestion_charge(struct plx_rc *qp, uint64_t now, uint32_t payload);
+void congestion_on_rtt(struct plx_rc *qp, uint64_t now, uint64_t rtt_ns);
 void congestion_on_ack(struct plx_rc *qp, uint64_t now, uint32_t packets);
 void congestion_on_loss(struct plx_rc *qp, uint64_t now, enum plx_loss cause);
 void congestion_on_cnp(struct plx_rc *qp, uint64_t now);

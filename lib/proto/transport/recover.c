@@ -76,6 +76,8 @@ measure(struct plx_rc *qp, uint64_t now)
 		req->rtt_least = plx_time_min(req->rtt_least, took);
 	}
 	recover_set_wait(qp);
+	if (congestion_is_on(qp))
+		congestion_on_rtt(qp, now, took);
 }
 
 /*

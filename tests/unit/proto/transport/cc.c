@@ -32,6 +32,8 @@ struct fake {
 	uint64_t not_before;       /* what ask returns */
 	struct plx_cc_grant grant; /* and grants; 0: the packet, for ever */
 	bool answer_ce;
+	uint32_t rtts; /* round-trip times that it was told; not among the calls */
+	uint64_t rtt;  /* the last of them */
 };
 
 static void
@@ -66,6 +68,16 @@ fake_sent(void *state, uint64_t now, uint32_t bytes)
 }
 
 static void
+fake_rtt(void *state, uint64_t now, uint64_t rtt_ns)
+{
+	struct fake *told = state;
+
+	assert_true(rtt_ns <= now);
+	told->rtts++;
+	told->rtt = rtt_ns;
+}
+
+static void
 fake_ack(void *state, uint64_t now, uint32_t packets)
 {
 	note(state, ACK, now, packets);
@@ -92,8 +104,16 @@ fake_cnp(void *state, uint64_t now)
 	note(state, CNP, now, 0);
 }
 
-static const struct plx_cc_ops fake_ops = {"fake",    fake_ask, fake_sent, fake_ack,
-					   fake_loss, fake_ce,  fake_cnp};
+static const struct plx_cc_ops fake_ops = {
+	.name = "fake",
+	.ask = fake_ask,
+	.on_sent = fake_sent,
+	.on_rtt = fake_rtt,
+	.on_ack = fake_ack,
+	.on_loss = fake_loss,
+	.on_ce = fake_ce,
+	.on_cnp = fake_cnp,
+};
 
 static uint8_t memory[2048];
 static struct fake fake;
@@ -228,6 +248,52 @@ it_is_told_how_many_packets_an_answer_acknowledges(void **state)
 	/* and a stale one acknowledges nothing */
 	assert_int_equal(pair_hand_ack(&pair, 0, first, PLX_AETH_NO_CREDITS), PLX_VERDICT_STALE);
 	assert_int_equal(fake.calls, 2);
+	pair_fini(&pair);
+}
+
+static void
+it_is_told_the_round_trip_time_of_the_packet_that_is_timed(void **state)
+{
+	struct pair pair;
+	struct plx_psn first;
+
+	(void)state;
+	start(&pair);
+	first = pair_attr(&pair, 0).sq_psn;
+	post(&pair, PLX_WR_WRITE, 8);
+	post(&pair, PLX_WR_WRITE, 8);
+	plx_actions_reset(&pair.out);
+	assert_int_equal(plx_rc_transmit(pair.side[0].qp, pair.now, 8, &pair.out), 2);
+	pair.now += 700;
+	assert_int_equal(pair_hand_ack(&pair, 0, first, PLX_AETH_NO_CREDITS), PLX_VERDICT_ACKED);
+	assert_int_equal(fake.rtts, 1);
+	assert_int_equal(fake.rtt, 700);
+	pair.now += 100; /* of the second packet, which was not timed */
+	assert_int_equal(pair_hand_ack(&pair, 0, plx_psn_add(first, 1), PLX_AETH_NO_CREDITS),
+			 PLX_VERDICT_ACKED);
+	assert_int_equal(fake.rtts, 1);
+	pair_fini(&pair);
+}
+
+static void
+what_is_sent_again_is_not_timed(void **state)
+{
+	struct pair pair;
+	struct plx_psn first;
+
+	(void)state;
+	start(&pair);
+	first = pair_attr(&pair, 0).sq_psn;
+	post(&pair, PLX_WR_WRITE, 8);
+	plx_actions_reset(&pair.out);
+	assert_int_equal(plx_rc_transmit(pair.side[0].qp, pair.now, 8, &pair.out), 1);
+	assert_int_equal(pair_hand_ack(&pair, 0, first, PLX_AETH_NAK | PLX_NAK_SEQUENCE),
+			 PLX_VERDICT_NAK_SEQUENCE);
+	plx_actions_reset(&pair.out);
+	assert_int_equal(plx_rc_transmit(pair.side[0].qp, pair.now, 8, &pair.out), 1);
+	pair.now += 700;
+	assert_int_equal(pair_hand_ack(&pair, 0, first, PLX_AETH_NO_CREDITS), PLX_VERDICT_ACKED);
+	assert_int_equal(fake.rtts, 0);
 	pair_fini(&pair);
 }
 
@@ -496,6 +562,7 @@ the_strategy_that_is_none_holds_nothing_back_and_answers_marks(void **state)
 	assert_true(plx_cc_none.ask(NULL, 7, 4096, &grant) <= 7);
 	assert_true(plx_cc_none.on_ce(NULL, 7));
 	plx_cc_none.on_sent(NULL, 7, 1);
+	plx_cc_none.on_rtt(NULL, 7, 1);
 	plx_cc_none.on_ack(NULL, 7, 1);
 	plx_cc_none.on_loss(NULL, 7, PLX_LOSS_NAK);
 	plx_cc_none.on_cnp(NULL, 7);
@@ -512,6 +579,8 @@ main(void)
 		cmocka_unit_test(what_it_holds_back_leaves_at_its_time),
 		cmocka_unit_test(answers_to_the_peer_are_not_held_back),
 		cmocka_unit_test(it_is_told_how_many_packets_an_answer_acknowledges),
+		cmocka_unit_test(it_is_told_the_round_trip_time_of_the_packet_that_is_timed),
+		cmocka_unit_test(what_is_sent_again_is_not_timed),
 		cmocka_unit_test(it_is_told_of_a_loss_and_why),
 		cmocka_unit_test(
 			a_mark_is_told_of_and_answered_by_a_notification_only_when_it_says_so),
