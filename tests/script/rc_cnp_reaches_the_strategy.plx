@@ -6,6 +6,7 @@ A strategy sent=3 acked=0 notified=1
 A > B  write.first  psn=10
 A > B  write.middle psn=11
 A > B  write.last   psn=12
+B > A  ack          psn=10
 B > A  ack          psn=12
 A completes write ok
 A strategy acked=3 lost=0

@@ -5,11 +5,12 @@ post A write 3000 to B.r1
 A > B  write.first  psn=10
 A > B  write.middle psn=11
 A > B  write.last   psn=12
+B > A  ack          psn=10
 B > A  ack          psn=12   hold ack
 A holds 200us
 +100us quiet
 counter A timeouts 1
-view A psn_next 10
+view A psn_next 11
 release ack
 A completes write ok once
 view A psn_next 13

@@ -133,8 +133,8 @@ send_part(struct plx_rc *qp, uint64_t now, bool paced, uint8_t *out, struct plx_
 
 	if (!last)
 		bytes = qp->mtu;
-	asks = last || req->since_ack_request + 1 >= qp->ack_interval ||
-	       flying + 1 >= (int32_t)req->window;
+	asks = last || (paced && req->timed_at == PLX_NEVER) ||
+	       req->since_ack_request + 1 >= qp->ack_interval || flying + 1 >= (int32_t)req->window;
 	if (plx_unlikely(!plx_psn_eq(req->next, req->high) || only_opcodes[wqe->op] == 0 ||
 			 (first && wqe->flags & PLX_WR_FENCE)) ||
 	    (paced && !congestion_has_grant(req, now, bytes)) ||
@@ -155,6 +155,8 @@ send_part(struct plx_rc *qp, uint64_t now, bool paced, uint8_t *out, struct plx_
 				 (!write && wqe->flags & PLX_WR_SOLICITED ? PLX_BTH_SOLICITED : 0));
 	}
 	store_bth(qp, opcode, bits, (asks ? PLX_BTH_ACK_REQUEST : 0) | req->next.v, out);
+	if (paced && asks && req->timed_at == PLX_NEVER)
+		recover_time(req, req->next, now);
 	book_part(qp, track, asks, bytes, now);
 	if (paced)
 		congestion_charge(qp, now, bytes);
@@ -279,6 +281,8 @@ send_request(struct plx_rc *qp, uint64_t now, bool paced, uint8_t *out,
 		store_reth(wqe, bytes, out);
 		fast->header_bytes = PLX_BTH_BYTES + PLX_RETH_BYTES;
 	}
+	if (paced && req->timed_at == PLX_NEVER)
+		recover_time(req, req->next, now);
 	book(qp, track, 1, bytes, now);
 	if (paced)
 		congestion_charge(qp, now, bytes);

@@ -222,12 +222,20 @@ gather(struct plx_rc *qp, uint32_t offset, uint32_t bytes, struct plx_actions *o
 	return true;
 }
 
+/* A congestion strategy lives on round-trip times. One packet is being timed, or the next is. */
+static bool
+is_to_be_timed(const struct plx_rc *qp)
+{
+	return congestion_is_on(qp) && qp->req.timed_at == PLX_NEVER &&
+	       plx_psn_eq(qp->req.next, qp->req.high);
+}
+
 static bool
 wants_ack(const struct plx_rc *qp, bool last)
 {
 	const struct requester *req = &qp->req;
 
-	return last || req->since_ack_request + 1 >= qp->ack_interval ||
+	return last || is_to_be_timed(qp) || req->since_ack_request + 1 >= qp->ack_interval ||
 	       plx_psn_diff(req->next, req->una) + 1 >= (int32_t)req->window;
 }
 
@@ -241,8 +249,11 @@ notify_strategies(struct plx_rc *qp, struct plx_emit *emit, uint64_t now, bool a
 		plx_count(&qp->counters.requests_resent, 1);
 		qp->recovery->on_resent(qp, now);
 	}
-	if (congestion_is_on(qp))
-		congestion_charge(qp, now, emit->pkt.payload_bytes);
+	if (!congestion_is_on(qp))
+		return;
+	if (!again && qp->req.timed_at == PLX_NEVER && emit->pkt.ack_request)
+		recover_time(&qp->req, emit->pkt.psn, now);
+	congestion_charge(qp, now, emit->pkt.payload_bytes);
 }
 
 /* Record a packet of `packets` PSNs as sent, and advance the cursor past it. */

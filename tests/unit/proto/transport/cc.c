@@ -275,6 +275,36 @@ it_is_told_the_round_trip_time_of_the_packet_that_is_timed(void **state)
 	pair_fini(&pair);
 }
 
+/* Else a strategy would hear of the length of messages, and of long ones seldom. */
+static void
+a_packet_is_always_timed_and_requests_an_ack(void **state)
+{
+	static const bool requests[] = {true, false, true};
+	struct pair pair;
+	struct plx_psn first;
+
+	(void)state;
+	start(&pair);
+	first = pair_attr(&pair, 0).sq_psn;
+	post(&pair, PLX_WR_WRITE, 1000);
+	plx_actions_reset(&pair.out);
+	assert_int_equal(plx_rc_transmit(pair.side[0].qp, pair.now, 2, &pair.out), 2);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(pair.out.list[i].emit.pkt.ack_request, requests[i]);
+	pair.now += 700;
+	assert_int_equal(pair_hand_ack(&pair, 0, first, PLX_AETH_NO_CREDITS), PLX_VERDICT_ACKED);
+	assert_int_equal(fake.rtts, 1);
+	plx_actions_reset(&pair.out);
+	assert_int_equal(plx_rc_transmit(pair.side[0].qp, pair.now, 1, &pair.out), 1);
+	assert_int_equal(pair.out.list[0].emit.pkt.ack_request, requests[2]);
+	pair.now += 300;
+	assert_int_equal(pair_hand_ack(&pair, 0, plx_psn_add(first, 2), PLX_AETH_NO_CREDITS),
+			 PLX_VERDICT_ACKED);
+	assert_int_equal(fake.rtts, 2);
+	assert_int_equal(fake.rtt, 300);
+	pair_fini(&pair);
+}
+
 static void
 what_is_sent_again_is_not_timed(void **state)
 {
@@ -580,6 +610,7 @@ main(void)
 		cmocka_unit_test(answers_to_the_peer_are_not_held_back),
 		cmocka_unit_test(it_is_told_how_many_packets_an_answer_acknowledges),
 		cmocka_unit_test(it_is_told_the_round_trip_time_of_the_packet_that_is_timed),
+		cmocka_unit_test(a_packet_is_always_timed_and_requests_an_ack),
 		cmocka_unit_test(what_is_sent_again_is_not_timed),
 		cmocka_unit_test(it_is_told_of_a_loss_and_why),
 		cmocka_unit_test(
