@@ -136,6 +136,12 @@ enum plx_mutant {
 	PLX_MUTANT_CM_REQ_TAKEN_TWICE,     /* a duplicate REQ counts as new */
 	PLX_MUTANT_CM_ID_COMES_AGAIN,      /* an id is reused soon */
 	PLX_MUTANT_CM_STRANGER_ENDS_IT,    /* a REQ that names a connected QP ends its connection */
+	PLX_MUTANT_CC_DCQCN_NO_HYPER,      /* the increase stays additive */
+	PLX_MUTANT_CC_DCQCN_ALPHA_STAYS,   /* alpha does not decay */
+	PLX_MUTANT_CC_DCQCN_NO_MINIMUM,    /* CNPs slow a flow down without limit */
+	PLX_MUTANT_CC_DCQCN_DECREASE_UNBOUNDED, /* every CNP slows a flow down */
+	PLX_MUTANT_CC_DELAY_NO_MINIMUM,         /* delays slow a flow down without limit */
+	PLX_MUTANT_CC_DELAY_DECREASE_UNBOUNDED, /* every round-trip time may slow it down */
 	PLX_MUTANT_NDK_CQ_NOT_HELD,        /* a queue pair does not hold its completion queues */
 	PLX_MUTANT_NDK_REGION_NOT_HELD,    /* a window does not hold the region it is bound to */
 	PLX_MUTANT_NDK_PAUSE_IGNORED,      /* a paused listener takes requests */
