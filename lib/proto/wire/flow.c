@@ -80,6 +80,9 @@ void
 plx_frame_flow_init(struct plx_frame_flow *flow, const struct plx_frame_template *own)
 {
 	memset(flow, 0, sizeof(*flow));
+	flow->ip_at = PLX_ETH_BYTES;
+	if (own->ip_version == 0)
+		return;
 	flow->ip_version = own->ip_version;
 	flow->ip_at = own->ip_at;
 	must_be_for_us(flow, own);

@@ -212,7 +212,8 @@ struct plx_frame_flow {
 	uint8_t ip_at;
 };
 
-/** @param own the template of our packets; source and destination are exchanged in the peer's */
+/** @param own the template of our packets; source and destination are exchanged in the peer's.
+ * Zeroed: no packet matches */
 void plx_frame_flow_init(struct plx_frame_flow *flow, const struct plx_frame_template *own);
 
 enum {
