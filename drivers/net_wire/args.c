@@ -49,6 +49,7 @@ static const struct argument arguments[] = {
 	NUMBER(delay_us, faults.delay_us, 0, FAULT_DELAY_US),
 	NUMBER(rate_mbps, faults.rate_mbps, 0, FAULT_RATE_MBPS),
 	PROBABILITY(mark),
+	NUMBER(mark_us, faults.mark_us, 0, FAULT_DELAY_US),
 	NUMBER(flood, faults.flood, 0, FAULT_FLOOD),
 };
 
@@ -126,9 +127,9 @@ set_pair(const struct rte_kvargs_pair *pair, uint32_t *seen, struct args *out, s
 		return set_argument(&arguments[i], pair->value ? pair->value : "", out, why);
 	}
 	plx_why_set(why,
-		    NAME
-		    "%u: there is no argument \"%.40s\"; there are end, shift, seed, "
-		    "loss, duplicate, corrupt, reorder, depth, delay_us, rate_mbps, mark, flood",
+		    NAME "%u: there is no argument \"%.40s\"; there are end, shift, seed, "
+			 "loss, duplicate, corrupt, reorder, depth, delay_us, rate_mbps, mark, "
+			 "mark_us, flood",
 		    out->link, pair->key);
 	return PLX_INVALID;
 }

@@ -46,9 +46,11 @@ struct faults {
 	struct flood flood;
 	bool floods;
 	uint32_t depth;
-	bool clocked;             /* some fault depends on time */
-	bool straight;            /* each packet yields at most one, in order and without delay */
-	uint64_t delay;           /* [TSC] */
+	bool clocked;       /* some fault depends on time */
+	bool straight;      /* each packet yields at most one, in order and without delay */
+	uint64_t delay;     /* [TSC] */
+	uint64_t mark_wait; /* ticks that a packet waits for the wire, beyond which it is marked; 0:
+			       off */
 	double ticks_per_byte;    /* [TSC]; 0: no pacing */
 	uint64_t wire_free;       /* [TSC] when the paced wire will have sent everything */
 	uint64_t last_arrival;    /* [TSC] */
@@ -100,6 +102,8 @@ faults_create(const struct fault_options *options, uint32_t end, uint32_t queue)
 	dice_set(&faults->mark, options->mark, &seed);
 	faults->depth = options->depth;
 	faults->delay = hz * options->delay_us / 1000000;
+	if (options->rate_mbps > 0)
+		faults->mark_wait = hz * options->mark_us / 1000000;
 	faults->overtake_wait = hz * OVERTAKE_WAIT_US / 1000000;
 	if (options->rate_mbps > 0)
 		faults->ticks_per_byte = (double)hz * 8 / (options->rate_mbps * 1e6);
@@ -194,12 +198,19 @@ pass(struct faults *faults, struct rte_mbuf *packet, uint64_t now)
 	overtake(faults, before, now);
 }
 
+/* Do packets wait so long that a switch would mark them? */
+static bool
+is_congested(const struct faults *faults, uint64_t now)
+{
+	return faults->mark_wait > 0 && faults->wire_free > now + faults->mark_wait;
+}
+
 /* Mark and corrupt, in private memory.
  * Returns: the packet, which may be a copy */
 static struct rte_mbuf *
-damage(struct faults *faults, struct rte_mbuf *packet)
+damage(struct faults *faults, struct rte_mbuf *packet, uint64_t now)
 {
-	bool mark = dice_say(&faults->mark) && packet_is_ect(packet);
+	bool mark = (dice_say(&faults->mark) || is_congested(faults, now)) && packet_is_ect(packet);
 	bool corrupt = dice_say(&faults->corrupt) && rte_pktmbuf_pkt_len(packet) > ETHERNET_BYTES;
 	struct rte_mbuf *mine = mark || corrupt ? packet_private(packet) : packet;
 
@@ -238,7 +249,7 @@ arrive(struct faults *faults, struct rte_mbuf *packet, uint64_t now)
 
 	if (lose(faults, packet))
 		return;
-	packet = damage(faults, packet);
+	packet = damage(faults, packet, now);
 	if (dice_say(&faults->duplicate)) {
 		copy = packet_copy(packet);
 		plx_count(copy ? &faults->counters.duplicated : &faults->counters.no_buffer, 1);
@@ -258,7 +269,7 @@ straight(struct faults *faults, struct rte_mbuf **packets, uint16_t n)
 	plx_count(&faults->counters.received, n);
 	for (uint16_t i = 0; i < n; i++)
 		if (!lose(faults, packets[i]))
-			packets[out++] = damage(faults, packets[i]);
+			packets[out++] = damage(faults, packets[i], 0);
 	return out;
 }
 

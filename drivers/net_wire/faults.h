@@ -19,7 +19,7 @@ enum {
 struct fault_options {
 	uint64_t seed;
 	double loss, duplicate, corrupt, reorder, mark; /* probabilities */
-	uint32_t depth, delay_us, rate_mbps;
+	uint32_t depth, delay_us, rate_mbps, mark_us;
 	uint32_t flood; /* datagrams per second */
 };
 

@@ -289,6 +289,33 @@ an_external_buffer_is_copied_before_it_is_damaged(void **state)
 	lab_pool_is_whole(pool);
 }
 
+/* At 100 Mbit/s a frame takes 16 us. Of ten that arrive at once the fifth is the first to wait for
+ * more than 50 us. */
+static void
+what_waits_long_for_the_wire_is_marked(void **state)
+{
+	enum {
+		FRAMES = 10,
+		UNMARKED = 4
+	};
+	struct rte_mbuf *got[FRAMES];
+	struct cable cable = {0};
+	uint32_t n = 0;
+
+	(void)state;
+	cable_open(&cable, 0, ",rate_mbps=100,mark_us=50", pool);
+	for (uint32_t i = 0; i < FRAMES; i++)
+		lab_send(cable.port[0], ip_frame(4, 0, 2));
+	while (n < FRAMES)
+		n += cable.port[1]->rx(cable.port[1], got + n, (uint16_t)(FRAMES - n));
+	for (uint32_t i = 0; i < FRAMES; i++)
+		assert_int_equal(ecn_of(got[i], 4, 0), i < UNMARKED ? 2 : 3);
+	assert_int_equal(cable_counters(&cable).marked, FRAMES - UNMARKED);
+	rte_pktmbuf_free_bulk(got, FRAMES);
+	cable_close(&cable, 0);
+	lab_pool_is_whole(pool);
+}
+
 static void
 a_fault_for_which_there_is_no_buffer_is_left_out_and_counted(void **state)
 {
@@ -329,6 +356,7 @@ main(void)
 		cmocka_unit_test(a_packet_without_a_body_is_left_alone),
 		cmocka_unit_test(a_shared_packet_is_copied_before_it_is_damaged),
 		cmocka_unit_test(an_external_buffer_is_copied_before_it_is_damaged),
+		cmocka_unit_test(what_waits_long_for_the_wire_is_marked),
 		cmocka_unit_test(a_fault_for_which_there_is_no_buffer_is_left_out_and_counted),
 	};
 
