@@ -11,8 +11,8 @@
 enum {
 	HOLD_PACKETS = 16,     /* received: enough for an ACK */
 	HOLD_STEADY_NS = 1000, /* between two polls of a program that keeps polling */
-	HOLD_NS = 1000,        /* after a packet */
-	HOLD_MAX_NS = 5000,    /* in all */
+	HOLD_NS = 2500,        /* after a packet */
+	HOLD_MAX_NS = 20000,   /* in all */
 	SKIPS_MIN = 64,        /* ACKs that do not wait after one that has waited in vain, */
 	SKIPS_MAX = 4096,      /* ... and after many */
 };
