@@ -107,6 +107,7 @@ struct options {
 	enum layout layout;
 	uint32_t ip;                  /* 0: IPv4, 1: IPv6 */
 	uint32_t vlan;                /* 0: untagged */
+	uint32_t congestion;          /* 0: NONE; see congestion_names */
 	bool one_core, shared_worker; /* as given; `layout` results from them */
 	enum plx_mode mode;
 	bool is_mode_given;

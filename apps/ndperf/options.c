@@ -139,6 +139,7 @@ parse_oob(void *options, const char *value, struct plx_why *why)
 	.name = (n), .argument = (a), .forms = (f), .kind = (k), .offset = AT(field)
 #define AT(field) offsetof(struct options, field)
 
+static const char *const congestion_names[] = {"none", "dcqcn", "delay"};
 static const char *const ip_names[] = {"4", "6"};
 static const char *const yes_names[] = {"no", "yes"};
 static const struct option_set op_sets[] = {{"atomic", ATOMICS}, {"all", ALL_OPS}, {NULL, 0}};
@@ -215,6 +216,9 @@ static const struct option_row rows[] = {
 	 .names = ip_names, .value = "4", .sentence = "version of IP"},
 	{ROW("vlan", "ID", FORM_ALONE, OPTION_NUMBER, vlan), .least = 1, .most = 4094,
 	 .otherwise = "untagged", .sentence = "tag of all frames"},
+	{ROW("congestion", "NAME", FORM_ALONE, OPTION_WORD, congestion), .most = 2,
+	 .noun = "congestion strategy", .names = congestion_names, .value = "none",
+	 .sentence = "congestion strategy of queue pairs: none, dcqcn or delay"},
 	{ROW("shared-worker", NULL, FORM_ALONE, OPTION_FLAG, shared_worker),
 	 .sentence = "one worker on core A polls both adapters; one thread on core B uses both"},
 	{ROW("device2", "SPEC", FORM_ALONE, OPTION_TEXT, device2), .most = 199,
@@ -231,7 +235,7 @@ static const struct option_row rows[] = {
 	{ROW("fault", "LIST", FORM_ALONE, OPTION_TEXT, fault), .most = 149,
 	 .sentence =
 		 "faults of net_wire in both directions: loss, duplicate, reorder, depth, corrupt, "
-		 "delay_us, rate_mbps, mark, seed, such as loss=0.01,delay_us=50"},
+		 "delay_us, rate_mbps, mark, mark_us, seed, such as loss=0.01,delay_us=50"},
 	{ROW("raw", NULL, FORM_ALONE, OPTION_FLAG, raw),
 	 .sentence = "packets without a transport: the ceiling of what the machine allows"},
 	{ROW("with-raw", NULL, FORM_ALONE, OPTION_FLAG, with_raw),

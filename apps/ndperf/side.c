@@ -77,8 +77,11 @@ side_adapter_options(const struct options *o, bool is_active,
 	}
 	if (!endpoint_adapter_options(&endpoint, adapter_options, why))
 		return false;
-	if (o->role == ROLE_SOLO)
+	if (o->role == ROLE_SOLO) {
 		adapter_options->vlan = o->vlan;
+		adapter_options->congestion =
+			(enum plx_congestion)(PLX_CONGESTION_NONE + o->congestion);
+	}
 	if (endpoint.adapter == NULL || o->is_mode_given)
 		adapter_options->mode = o->mode;
 	if (endpoint.adapter == NULL) {

@@ -63,6 +63,7 @@ make_engine(struct host_adapter *adapter, uint32_t i, struct plx_why *why)
 		.group = adapter->group,
 		.qps = adapter->options.qps,
 		.inline_mode = adapter->inline_mode,
+		.line_rate = adapter->options.rate_mbps * UINT64_C(1000000),
 		.secret = adapter->secret,
 	};
 	enum plx_status status = plx_engine_create(&config, &adapter->engine[i], why);

@@ -79,10 +79,11 @@ struct plx_adapter_options {
 	uint32_t packets; /* buffers of the pool; 0: 8192 for each engine, but at least 16384 */
 	uint32_t vlan;    /* 1 .. 4094: frames sent and accepted carry this tag; 0: none */
 	uint8_t dscp;
-	/* packets of connections are ECN-capable, ECT(0), so that switches mark them instead of
-	 * dropping them. Off by default, because CNPs do not slow down the sender yet. Marks on
-	 * received packets are always answered */
+	/* packets of all connections are ECN-capable, ECT(0), so that switches mark them instead of
+	 * dropping them. Marks on received packets are always answered */
 	bool ecn;
+	enum plx_congestion congestion; /* of queue pairs without a choice of their own; 0: NONE */
+	uint32_t rate_mbps;        /* of the port, by which congestion strategies pace; 0: 10000 */
 	uint32_t start_timeout_ms; /* 0: 10000 */
 	/* maximum depth of a send, receive or shared receive queue; 0: 32768 */
 	uint32_t queue_depth;

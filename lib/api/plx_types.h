@@ -273,6 +273,15 @@ enum plx_qp_type {
 	PLX_QP_UD, /* unreliable datagram */
 };
 
+/* How the sender of a connection reacts to congestion (docs/transport.md, Congestion). */
+enum plx_congestion {
+	PLX_CONGESTION_DEFAULT, /* as the adapter is set */
+	PLX_CONGESTION_NONE,    /* not at all */
+	PLX_CONGESTION_DCQCN,   /* to CNPs, as RNICs do; its packets are ECN-capable, ECT(0) */
+	PLX_CONGESTION_DELAY,   /* to round-trip times */
+	PLX_CONGESTION_COUNT,
+};
+
 /* Bytes before the payload of every datagram received, in place of a GRH. IPv6: the IP header;
  * IPv4: the IP header in the last 20 bytes, the rest undefined. Spec: IBTA Annex A17, A17.4.4 */
 enum {

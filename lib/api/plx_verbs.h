@@ -227,14 +227,15 @@ PLX_API enum plx_status plx_srq_arm(struct plx_srq *srq, uint32_t threshold) PLX
 
 struct plx_qp_options {
 	struct plx_cq *send_cq, *recv_cq;
-	struct plx_srq *srq;          /* NULL: a receive queue of its own */
-	uint32_t sq_depth, rq_depth;  /* 1 .. plx_adapter_info.queue_depth */
-	uint32_t sq_sges, rq_sges;    /* 0: 1 */
-	uint32_t inline_bytes;        /* at least 64 are always available */
-	uint32_t responder_resources; /* READs and atomics the peer may have outstanding; 0: 16 */
-	uint64_t context;             /* in completions and events */
-	enum plx_qp_type type;        /* 0: PLX_QP_RC */
-	uint32_t qkey;                /* UD: required in datagrams sent to it */
+	struct plx_srq *srq;            /* NULL: a receive queue of its own */
+	uint32_t sq_depth, rq_depth;    /* 1 .. plx_adapter_info.queue_depth */
+	uint32_t sq_sges, rq_sges;      /* 0: 1 */
+	uint32_t inline_bytes;          /* at least 64 are always available */
+	uint32_t responder_resources;   /* READs and atomics the peer may have outstanding; 0: 16 */
+	uint64_t context;               /* in completions and events */
+	enum plx_qp_type type;          /* 0: PLX_QP_RC */
+	uint32_t qkey;                  /* UD: required in datagrams sent to it */
+	enum plx_congestion congestion; /* RC; 0: as the adapter is set */
 	/* plx_qp_import(): as plx_qp_lend() to that seat, by the same token; 0: to none */
 	uint32_t heir;
 };

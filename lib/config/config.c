@@ -27,6 +27,13 @@ static const struct settings_choice idles[] = {
 	{NULL, 0},
 };
 
+static const struct settings_choice congestions[] = {
+	{"none", PLX_CONGESTION_NONE},
+	{"dcqcn", PLX_CONGESTION_DCQCN},
+	{"delay", PLX_CONGESTION_DELAY},
+	{NULL, 0},
+};
+
 #define OFFSET(member) offsetof(struct plx_adapter_options, member)
 #define SIZE(member)   sizeof(((struct plx_adapter_options *)0)->member)
 
@@ -58,6 +65,9 @@ const struct settings_field settings_fields[] = {
 	{"vlan", SETTINGS_NUMBER, OFFSET(vlan), SIZE(vlan), 0, PLX_VLAN_MAX, NULL},
 	{"dscp", SETTINGS_NUMBER, OFFSET(dscp), SIZE(dscp), 0, 63, NULL},
 	{"ecn", SETTINGS_SWITCH, OFFSET(ecn), SIZE(ecn), 0, 1, NULL},
+	{"congestion", SETTINGS_CHOICE, OFFSET(congestion), SIZE(congestion), 0, 0, congestions},
+	{"rate_mbps", SETTINGS_NUMBER, OFFSET(rate_mbps), SIZE(rate_mbps), 1, SETTINGS_RATE_MAX,
+	 NULL},
 	{"start_timeout_ms", SETTINGS_NUMBER, OFFSET(start_timeout_ms), SIZE(start_timeout_ms), 1,
 	 SETTINGS_START_TIMEOUT_MAX, NULL},
 	{"disconnect_grace_ms", SETTINGS_NUMBER, OFFSET(disconnect_grace_ms),

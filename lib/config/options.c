@@ -240,8 +240,8 @@ check_field(const struct settings_field *field, const struct plx_adapter_options
 	long long value = settings_field_get(field, options), max = field->max;
 
 	if (field->kind == SETTINGS_CHOICE)
-		for (max = -1; field->choices[max + 1].name;)
-			max++;
+		for (uint32_t i = 0; field->choices[i].name; i++)
+			max = field->choices[i].value; /* the last one is the largest */
 	else if (value == 0 && field->min > 0)
 		return PLX_OK; /* the default */
 	if (value < field->min || value > max) {

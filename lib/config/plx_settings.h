@@ -14,6 +14,7 @@ enum {
 	/* for each engine: two rings of 512 descriptors, and as many packets to send */
 	SETTINGS_PACKETS_MIN = 2048,
 	SETTINGS_PACKETS_MAX = 1 << 20,
+	SETTINGS_RATE_MAX = 800000, /* [Mbit/s] */
 	SETTINGS_START_TIMEOUT_MAX = 600000,
 	SETTINGS_DISCONNECT_GRACE_MAX = 60000,
 	SETTINGS_PATH_MAX = 200,

@@ -25,6 +25,7 @@ check_limits(const struct host_adapter *adapter, const struct plx_ipc_qp_create 
 		{"sq_sges", request->sq_sges, 0, PLX_SGE_MAX},
 		{"inline_bytes", request->inline_bytes, 0, PLX_INLINE_MAX},
 		{"responder_resources", request->responder_resources, 0, PLX_RD_ATOMIC_MAX},
+		{"congestion", request->congestion, 0, PLX_CONGESTION_COUNT - 1},
 		/* its own receive queue; last, and skipped with an SRQ */
 		{"rq_depth", request->rq_depth, 1, depth_max},
 		{"rq_sges", request->rq_sges, 0, PLX_SGE_MAX},
@@ -69,10 +70,14 @@ fill_config(struct host_seat *seat, const struct plx_ipc_qp_create *request,
 		.qkey = request->qkey,
 		.context = request->context,
 	};
-	/* Datagrams have no READs. */
-	if (config->type != PLX_QP_UD)
-		config->caps.responder_resources =
-			or_default(request->responder_resources, RESPONDER_RESOURCES_DEFAULT);
+	/* Datagrams have no READs, and nobody answers their marks. */
+	if (config->type == PLX_QP_UD)
+		return PLX_OK;
+	config->caps.responder_resources =
+		or_default(request->responder_resources, RESPONDER_RESOURCES_DEFAULT);
+	config->congestion = (enum plx_congestion)or_default(
+		request->congestion,
+		or_default(seat->adapter->options.congestion, PLX_CONGESTION_NONE));
 	return PLX_OK;
 }
 

@@ -77,6 +77,7 @@ qp_request_of(const struct plx_pd *pd, const struct plx_qp_options *options)
 		.responder_resources = options->responder_resources,
 		.type = options->type,
 		.qkey = options->qkey,
+		.congestion = options->congestion,
 		.context = options->context,
 	};
 

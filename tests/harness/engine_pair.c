@@ -408,6 +408,7 @@ pair_qp_on(struct pair *pair, int i, const struct pair_options *options, struct 
 	struct plx_engine_qp_config config = {
 		.type = options->type,
 		.qkey = options->qkey,
+		.congestion = options->congestion,
 		.domain = domain,
 		.send_cq = send_cq,
 		.recv_cq = recv_cq,

@@ -95,7 +95,8 @@ struct pair_options {
 	uint32_t sges, inline_bytes;
 	enum plx_qp_type type;
 	uint32_t qkey;
-	struct plx_rc_attr attr; /* numbers and PSNs are filled in */
+	enum plx_congestion congestion; /* DEFAULT is NONE */
+	struct plx_rc_attr attr;        /* numbers and PSNs are filled in */
 };
 
 /* What engines are made like; all zero: worker mode, a pool and ports of the fixture's. */

@@ -110,6 +110,7 @@ pair_adapter_options(struct plx_adapter_options *options, unsigned end)
 		 pair_extra.faults ? pair_extra.faults : "");
 	options->vlan = pair_extra.vlan;
 	options->ecn = pair_extra.ecn;
+	options->congestion = pair_extra.congestion;
 	options->address[0].ip = pair_ip(end + 1);
 	options->address[0].prefix_bits = 24;
 	options->address[1].ip = pair_ip6(end + 1);

@@ -183,6 +183,7 @@ extern struct pair_extra {
 	const char *faults; /* of the link, as ",mark=1"; NULL: none */
 	uint32_t vlan;
 	bool ecn;
+	enum plx_congestion congestion;
 } pair_extra;
 
 /** As pair_run(), and then all attached to a host in another process. */

@@ -295,6 +295,7 @@ plx_engine_qp_create(struct plx_engine *engine, const struct plx_engine_qp_confi
 		.rq_depth = config->rq_depth,
 		.rq_sges = config->rq_sges,
 		.qkey = config->qkey,
+		.congestion = config->congestion,
 		.context = config->context,
 	};
 	struct whole_qp *whole = plx_heap_alloc(sizeof(*whole), -1);

@@ -62,6 +62,7 @@ struct plx_engine_qp_config {
 	uint32_t rq_depth, rq_sges;
 	uint32_t qkey;
 	uint64_t context;
+	enum plx_congestion congestion;
 };
 
 enum plx_status plx_engine_qp_create(struct plx_engine *engine,

@@ -160,6 +160,7 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 		return PLX_NO_MEMORY;
 	}
 	init_lists(engine);
+	engine_congestion_init(engine);
 	wheel_init(&engine->wheel, 0);
 	engine->net_timer.deadline = PLX_NEVER;
 	engine->link_timer.deadline = PLX_NEVER;

@@ -99,7 +99,8 @@ struct qp_back_config {
 	struct engine_srq *srq; /* NULL: the queue pair has its own receive queue */
 	struct plx_rc_caps caps;
 	uint32_t rq_depth, rq_sges;
-	uint32_t qkey; /* UD only; caps.responder_resources is then 0 */
+	uint32_t qkey;                  /* UD only; caps.responder_resources is then 0 */
+	enum plx_congestion congestion; /* DEFAULT is NONE */
 	uint64_t context;
 };
 

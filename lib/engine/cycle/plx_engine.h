@@ -61,6 +61,7 @@ struct plx_engine_config {
 	struct plx_secret secret;       /* the adapter's: for queue pair numbers and first PSNs */
 	bool inline_mode;               /* command calls poll the engine while they wait */
 	plx_icrc_fn icrc;               /* NULL: plx_icrc_choose() */
+	uint64_t line_rate;             /* [bit/s] of congestion strategies; 0: 10 Gbit/s */
 };
 
 /* Every reason for a drop or a stall outside a QP. X(name, text) */

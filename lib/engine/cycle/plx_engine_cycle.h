@@ -18,6 +18,7 @@
 #include "plx_engine_eq.h"
 #include "plx_engine_rq.h"
 #include "plx_engine_sq.h"
+#include "plx_congestion.h"
 #include "plx_heap.h"
 #include "plx_qp_front.h"
 
@@ -129,6 +130,8 @@ struct engine_qp {
 	uint32_t slot;
 
 	/* slow: events, path */
+	enum plx_congestion congestion;
+	void *strategy;             /* its state, in this block */
 	struct plx_list owing_link; /* in owing_turn->members while its ACK has found no room */
 	struct seat_turn *owing_turn;
 	struct plx_list async_event_link; /* in seat->qp_events while async_events_due != 0 */
@@ -355,6 +358,8 @@ struct plx_engine {
 	struct plx_list qps;
 	uint32_t net_version;
 	const struct plx_link_ops *link;
+	struct plx_dcqcn_params dcqcn; /* of all queue pairs that have this strategy */
+	struct plx_delay_params delay;
 	struct gsi *gsi;           /* the link's; NULL: no communication manager */
 	struct timer link_timer;   /* calls link->on_tick() */
 	bool link_busy;            /* there may be MADs to send or events to deliver */
@@ -402,6 +407,14 @@ engine_set_time(struct plx_engine *engine, uint64_t now)
 		engine->clock = now;
 	engine->now += passed;
 }
+
+/* congestion.c */
+void engine_congestion_init(struct plx_engine *engine);
+/* Size of a strategy's state; 0: it has none. */
+size_t engine_congestion_bytes(enum plx_congestion congestion);
+const struct plx_cc_ops *engine_congestion_ops(enum plx_congestion congestion);
+/* A connection begins: nothing is known of its path. */
+void engine_congestion_begin(struct engine_qp *qp, uint64_t now);
 
 /* hold.c */
 /* A cycle begins: is the program still polling? */

@@ -210,6 +210,8 @@ modify_rtr(struct engine_qp *qp, const struct plx_rc_attr *attr, const struct pl
 	if (status != PLX_OK)
 		return status;
 	qp->path = full;
+	qp->path.ecn |= qp->congestion == PLX_CONGESTION_DCQCN;
+	engine_congestion_begin(qp, engine->now);
 	memcpy(qp->path_mac, mac, sizeof(mac));
 	qp->loops = memcmp(mac, engine->port->caps.mac, sizeof(mac)) == 0;
 	make_template(qp);

@@ -218,10 +218,11 @@ free_qp(struct engine_qp *qp)
 
 /*
  * A queue pair is one block: each more would cost as much again as an idle queue pair's receive
- * queue. Behind the struct are its own receive queue and the transport's part.
+ * queue. Behind the struct are its own receive queue, the transport's part
+ * and the congestion strategy's state.
  */
 struct block {
-	size_t rq_at, rc_at, bytes;
+	size_t rq_at, rc_at, cc_at, bytes;
 };
 
 /* Returns: false if a queue has an invalid size */
@@ -234,7 +235,8 @@ block_of(const struct qp_back_config *config, struct block *out)
 
 	out->rq_at = RTE_CACHE_LINE_ROUNDUP(sizeof(struct engine_qp));
 	out->rc_at = RTE_CACHE_LINE_ROUNDUP(out->rq_at + rq);
-	out->bytes = out->rc_at + rc;
+	out->cc_at = RTE_CACHE_LINE_ROUNDUP(out->rc_at + rc);
+	out->bytes = out->cc_at + engine_congestion_bytes(config->congestion);
 	return rc != 0 && (rq != 0 || config->srq != NULL);
 }
 
@@ -247,7 +249,8 @@ make_transport(struct engine_qp *qp, const struct qp_back_config *config, void *
 				       .domain = config->domain,
 				       .mem = engine->config.mem,
 				       .rq = qp->recv->rq,
-				       .cc = &plx_cc_none,
+				       .cc = engine_congestion_ops(config->congestion),
+				       .cc_state = qp->strategy,
 				       .foreign = qp->seat->waker != NULL};
 	struct plx_ud_ids ud_ids = {.qpn = qp->qpn,
 				    .qkey = config->qkey,
@@ -286,6 +289,9 @@ make_queues(struct engine_qp *qp, const struct qp_back_config *config, const str
 	if (status != PLX_OK)
 		return status;
 	qp->recv = qp->srq != NULL ? &qp->srq->queue : &qp->own;
+	qp->congestion = config->congestion;
+	qp->strategy = memory + block->cc_at;
+	engine_congestion_begin(qp, 0);
 	make_transport(qp, config, memory + block->rc_at);
 	return PLX_OK;
 }

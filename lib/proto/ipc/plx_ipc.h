@@ -314,6 +314,7 @@ struct plx_ipc_qp_create {
 	struct plx_object pd, send_cq, recv_cq, srq;
 	uint32_t sq_depth, rq_depth, sq_sges, rq_sges;
 	uint32_t inline_bytes, responder_resources, type, qkey;
+	uint32_t congestion, resv;
 	uint64_t context;
 };
 

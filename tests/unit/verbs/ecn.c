@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The settings `ecn` and `vlan` as a program sees them, over a link that marks every ECN-capable
- * packet: marks are answered by CNPs, with and without a VLAN. Start with main(), which opens the
- * adapters with each setting.
+ * The settings `ecn`, `congestion` and `vlan` as a program sees them, over a link that marks every
+ * ECN-capable packet: marks are answered by CNPs, with and without a VLAN. Start with main(), which
+ * opens the adapters with each setting.
  */
 #include "verbs_pair.h"
 
@@ -57,7 +57,7 @@ marks_are_answered_when_there_are_any(void **state)
 		side_assert_filled(&pair->b, 0, BYTES, (uint8_t)i);
 	}
 	pair_settle();
-	if (pair_extra.ecn) {
+	if (pair_extra.ecn || pair_extra.congestion == PLX_CONGESTION_DCQCN) {
 		assert_true(of_qp(pair->b.qp, "ce_marks") >= MESSAGES);
 		assert_in_range(of_qp(pair->b.qp, "cnps_sent"), 1, of_qp(pair->b.qp, "ce_marks"));
 		assert_int_equal(of_qp(pair->a.qp, "CNP"), of_qp(pair->b.qp, "cnps_sent"));
@@ -86,5 +86,11 @@ main(void)
 		pair_extra.vlan = way & 2 ? 4094 : 0;
 		failures += pair_run(pair_extra.ecn ? "with ecn" : "without ecn", tests, 1);
 	}
+	pair_extra.ecn = false;
+	pair_extra.vlan = 0;
+	pair_extra.congestion = PLX_CONGESTION_DCQCN; /* its packets are ECN-capable */
+	failures += pair_run("with DCQCN", tests, 1);
+	pair_extra.congestion = PLX_CONGESTION_DELAY;
+	failures += pair_run("with the delay controller", tests, 1);
 	return failures;
 }

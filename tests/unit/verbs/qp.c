@@ -54,6 +54,7 @@ options_out_of_range_are_refused_with_a_sentence_that_names_them(void **state)
 	REFUSED(rq_sges, PLX_SGE_MAX + 1, "rq_sges");
 	REFUSED(inline_bytes, PLX_INLINE_MAX + 1, "inline_bytes is 1025");
 	REFUSED(responder_resources, PLX_RD_ATOMIC_MAX + 1, "responder_resources");
+	REFUSED(congestion, PLX_CONGESTION_COUNT, "congestion is 4; give 0 to 3");
 	REFUSED(type, (enum plx_qp_type)2, "type is 2; give PLX_QP_RC or PLX_QP_UD");
 #undef REFUSED
 	pair_close(pair);
