@@ -9,7 +9,7 @@
 #include "plx_engine_cycle.h"
 
 enum {
-	HOLD_PACKETS = 16,     /* received: enough for an ACK */
+	HOLD_PACKETS = 8,      /* received: enough for an ACK, and few for a send queue */
 	HOLD_STEADY_NS = 1000, /* between two polls of a program that keeps polling */
 	HOLD_NS = 2500,        /* after a packet */
 	HOLD_MAX_NS = 20000,   /* in all */
