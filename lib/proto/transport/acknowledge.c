@@ -11,20 +11,13 @@
  */
 #include "qp.h"
 
-/* Acknowledge the next `packets` PSNs, all of which belong to the entry at `done`. */
-static void
-advance(struct plx_rc *qp, uint32_t packets)
+/* All packets of the entry at `done` are acknowledged. */
+static inline void
+finish(struct plx_rc *qp)
 {
-	struct requester *req = &qp->req;
-	const struct sq_track *track = sq_track(qp, qp->req.done);
-
-	req->una = plx_psn_add(req->una, packets);
-	req->acked += packets;
-	if (req->acked == track->packets) {
-		req->acked = 0;
-		req->done++;
-		requester_settle_local(qp);
-	}
+	qp->req.acked = 0;
+	qp->req.done++;
+	requester_settle_local(qp);
 }
 
 /*
@@ -47,13 +40,6 @@ progressed(struct plx_rc *qp, uint64_t now, uint32_t packets)
 		congestion_on_ack(qp, now, packets);
 }
 
-void
-requester_take_one(struct plx_rc *qp, uint64_t now)
-{
-	advance(qp, 1);
-	progressed(qp, now, 1);
-}
-
 bool
 requester_take_until(struct plx_rc *qp, struct plx_psn until, uint64_t now)
 {
@@ -67,9 +53,7 @@ requester_take_until(struct plx_rc *qp, struct plx_psn until, uint64_t now)
 			step = left - taken;
 			req->acked += step;
 		} else {
-			req->acked = 0;
-			req->done++;
-			requester_settle_local(qp);
+			finish(qp);
 		}
 		taken += step;
 	}
@@ -211,19 +195,17 @@ invalidate_sink(struct plx_rc *qp)
 		(void)!plx_key_invalidate(qp->mem, wqe->sge[0].key, &qp->asker);
 }
 
-/* Acknowledge the PSN of an answer: of a READ's packet or of an atomic.
- * @param ends  it is the last of its request */
-static void
-take_answer(struct plx_rc *qp, bool ends)
+void
+requester_take_answer(struct plx_rc *qp, bool ends, bool completes, uint64_t now)
 {
 	struct requester *req = &qp->req;
-	bool completes = req->acked + 1 == sq_track(qp, req->done)->packets;
 
-	if (ends)
-		req->rd_open--;
-	if (completes && plx_unlikely(sq_wqe(qp, req->done)->flags & PLX_WR_READ_INV))
-		invalidate_sink(qp);
-	advance(qp, 1);
+	req->rd_open -= ends;
+	req->una = plx_psn_add(req->una, 1);
+	req->acked++;
+	if (completes)
+		finish(qp);
+	progressed(qp, now, 1);
 }
 
 static enum plx_verdict
@@ -235,7 +217,8 @@ on_read_response(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
 	const struct sq_track *track = sq_track(qp, qp->req.done);
 	uint32_t offset = req->acked << qp->mtu_shift;
 	uint32_t bytes = track->bytes - offset;
-	bool ends = req->acked + 1 == track->packets || (req->acked + 1) % qp->read_chunk == 0;
+	bool completes = req->acked + 1 == track->packets;
+	bool ends = completes || (req->acked + 1) % qp->read_chunk == 0;
 	bool last = plx_opcode_has(op, PLX_OPF_LAST) || plx_opcode_has(op, PLX_OPF_ONLY);
 
 	if (bytes > qp->mtu)
@@ -246,8 +229,9 @@ on_read_response(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
 		return refuse_answer(qp, PLX_VERDICT_RESPONSE_BAD, PLX_WC_BAD_RESPONSE, out);
 	if (!place_answer(qp, offset, pkt->payload, bytes, out))
 		return refuse_answer(qp, PLX_VERDICT_RESPONSE_DENIED, PLX_WC_LOCAL_PROTECTION, out);
-	take_answer(qp, ends);
-	progressed(qp, now, 1);
+	if (completes && plx_unlikely(sq_wqe(qp, req->done)->flags & PLX_WR_READ_INV))
+		invalidate_sink(qp);
+	requester_take_answer(qp, ends, completes, now);
 	return PLX_VERDICT_RESPONSE;
 }
 
@@ -257,8 +241,7 @@ on_atomic_ack(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct
 	qp->req.original = pkt->atomic_original;
 	if (!place_answer(qp, 0, (const uint8_t *)&qp->req.original, sizeof(qp->req.original), out))
 		return refuse_answer(qp, PLX_VERDICT_RESPONSE_DENIED, PLX_WC_LOCAL_PROTECTION, out);
-	take_answer(qp, true);
-	progressed(qp, now, 1);
+	requester_take_answer(qp, true, true, now);
 	return PLX_VERDICT_RESPONSE;
 }
 

@@ -128,13 +128,11 @@ send_part(struct plx_rc *qp, uint64_t now, bool paced, uint8_t *out, struct plx_
 	uint32_t offset = req->cursor_packet << qp->mtu_shift, bytes = track->bytes - offset;
 	bool write = wqe->op == PLX_WR_WRITE, first = offset == 0, last = bytes <= qp->mtu;
 	uint8_t opcode = write ? PLX_RC_WRITE_MIDDLE : PLX_RC_SEND_MIDDLE, bits = 0;
-	int32_t flying = plx_psn_diff(req->next, req->una);
 	bool asks;
 
 	if (!last)
 		bytes = qp->mtu;
-	asks = last || (paced && req->timed_at == PLX_NEVER) ||
-	       req->since_ack_request + 1 >= qp->ack_interval || flying + 1 >= (int32_t)req->window;
+	asks = requester_wants_ack(qp, last);
 	if (plx_unlikely(!plx_psn_eq(req->next, req->high) || only_opcodes[wqe->op] == 0 ||
 			 (first && wqe->flags & PLX_WR_FENCE)) ||
 	    (paced && !congestion_has_grant(req, now, bytes)) ||
@@ -308,8 +306,8 @@ send_response(struct plx_rc *qp, struct resource *res, uint8_t *out, struct plx_
 	uint32_t offset = res->reply_next << qp->mtu_shift, bytes = res->reply_bytes - offset;
 	bool first = res->reply_next == res->reply_first;
 	bool last = res->reply_next + 1 == res->reply_end;
-	bool older = resp->owed == OWED_ACK && plx_psn_before(resp->owed_psn, psn);
-	uint8_t opcode = PLX_RC_READ_RESPONSE_MIDDLE;
+	bool older = reply_ack_is_older(qp, res);
+	uint8_t opcode = reply_read_opcode(res);
 	struct plx_grant grant;
 
 	if (bytes > qp->mtu)
@@ -324,9 +322,7 @@ send_response(struct plx_rc *qp, struct resource *res, uint8_t *out, struct plx_
 	fast->payload_bytes = bytes;
 	fast->pad = (uint8_t)(-bytes & 3);
 	fast->header_bytes = PLX_BTH_BYTES;
-	if (first | last) {
-		opcode = first ? (last ? PLX_RC_READ_RESPONSE_ONLY : PLX_RC_READ_RESPONSE_FIRST)
-			       : PLX_RC_READ_RESPONSE_LAST;
+	if (opcode != PLX_RC_READ_RESPONSE_MIDDLE) {
 		plx_be32_store(out + PLX_BTH_BYTES,
 			       (uint32_t)(PLX_AETH_ACK | PLX_AETH_NO_CREDITS) << 24 | resp->msn.v);
 		fast->header_bytes = PLX_BTH_BYTES + PLX_AETH_BYTES;
@@ -447,21 +443,40 @@ is_next_request(const struct plx_rc *qp, struct plx_psn psn)
 	       resp->heard && (resp->owed == OWED_NOTHING || resp->owed == OWED_ACK);
 }
 
-/* The counterpart of apply_accept() in responder.c, for a message of one packet. */
-static inline void
-apply(struct plx_rc *qp, uint32_t bytes)
+/* The counterpart of apply_accept() in responder.c, for a packet with a payload.
+ * @param open what is open then; NONE: the packet ends its message
+ * @param asks for an ACK, as the end of a message always does */
+static inline __attribute__((always_inline)) void
+apply(struct plx_rc *qp, uint32_t bytes, enum open_message open, bool asks)
 {
 	struct responder *resp = &qp->resp;
 
 	resp->ack_psn = resp->expected;
 	resp->expected = plx_psn_add(resp->expected, 1);
-	resp->msn = plx_msn_next(resp->msn);
-	resp->owed = OWED_ACK;
-	resp->owed_syndrome = PLX_AETH_ACK | PLX_AETH_NO_CREDITS;
-	resp->owed_psn = resp->ack_psn;
+	resp->open = (uint8_t)open;
+	if (open == OPEN_NONE)
+		resp->msn = plx_msn_next(resp->msn);
+	if (open == OPEN_NONE || asks) {
+		resp->owed = OWED_ACK;
+		resp->owed_syndrome = PLX_AETH_ACK | PLX_AETH_NO_CREDITS;
+		resp->owed_psn = resp->ack_psn;
+	}
 	qp->more = true;
 	plx_count(&qp->counters.verdict[PLX_VERDICT_ACCEPT], 1);
 	plx_count(&qp->counters.bytes_placed, bytes);
+}
+
+static inline struct plx_completion
+received(const struct plx_rc *qp, uint64_t wr_id, uint32_t bytes, bool solicited)
+{
+	return (struct plx_completion){
+		.wr_id = wr_id,
+		.qpn = qp->qpn,
+		.bytes = bytes,
+		.status = PLX_WC_SUCCESS,
+		.op = PLX_WR_SEND,
+		.flags = (uint8_t)(PLX_WC_RECV | (solicited ? PLX_WC_SOLICITED : 0)),
+	};
 }
 
 static inline bool
@@ -495,14 +510,7 @@ receive_send(struct plx_rc *qp, bool solicited, uint32_t bytes, struct plx_place
 			  (struct plx_access){PLX_ACCESS_LOCAL_WRITE}, &grant) != PLX_KEY_GRANTED)
 		return false;
 	place->dst = grant.host;
-	*completion = (struct plx_completion){
-		.wr_id = wr_id,
-		.qpn = qp->qpn,
-		.bytes = bytes,
-		.status = PLX_WC_SUCCESS,
-		.op = PLX_WR_SEND,
-		.flags = (uint8_t)(PLX_WC_RECV | (solicited ? PLX_WC_SOLICITED : 0)),
-	};
+	*completion = received(qp, wr_id, bytes, solicited);
 	rq->head++;
 	rq->done++;
 	return true;
@@ -512,31 +520,10 @@ receive_send(struct plx_rc *qp, bool solicited, uint32_t bytes, struct plx_place
 
 /* A packet from the BTH on. */
 struct part {
-	const uint8_t *bth, *payload;
+	const uint8_t *bth;
 	uint32_t bytes;
 	bool asks, solicited;
 };
-
-/* The counterpart of apply_accept() for one of several packets. */
-static inline void
-apply_part(struct plx_rc *qp, const struct part *part, enum open_message open)
-{
-	struct responder *resp = &qp->resp;
-
-	resp->ack_psn = resp->expected;
-	resp->expected = plx_psn_add(resp->expected, 1);
-	resp->open = (uint8_t)open;
-	if (open == OPEN_NONE)
-		resp->msn = plx_msn_next(resp->msn);
-	if (open == OPEN_NONE || part->asks) {
-		resp->owed = OWED_ACK;
-		resp->owed_syndrome = PLX_AETH_ACK | PLX_AETH_NO_CREDITS;
-		resp->owed_psn = resp->ack_psn;
-	}
-	qp->more = true;
-	plx_count(&qp->counters.verdict[PLX_VERDICT_ACCEPT], 1);
-	plx_count(&qp->counters.bytes_placed, part->bytes);
-}
 
 /* As check_write_key(): the first packet asks for the whole message. */
 static enum plx_fast_kind
@@ -570,7 +557,7 @@ receive_write_part(struct plx_rc *qp, const struct part *part, bool first, bool 
 	resp->write_va = va + part->bytes;
 	resp->write_left = left - part->bytes;
 	place->dst = grant.host;
-	apply_part(qp, part, last ? OPEN_NONE : OPEN_WRITE);
+	apply(qp, part->bytes, last ? OPEN_NONE : OPEN_WRITE, part->asks);
 	return PLX_FAST_PLACED;
 }
 
@@ -591,17 +578,10 @@ receive_send_part(struct plx_rc *qp, const struct part *part, bool last, struct 
 		return PLX_FAST_NO;
 	place->dst = grant.host;
 	resp->recv_taken += part->bytes;
-	apply_part(qp, part, last ? OPEN_NONE : OPEN_SEND);
+	apply(qp, part->bytes, last ? OPEN_NONE : OPEN_SEND, part->asks);
 	if (!last)
 		return PLX_FAST_PLACED;
-	*completion = (struct plx_completion){
-		.wr_id = qp->recv.wr_id,
-		.qpn = qp->qpn,
-		.bytes = resp->recv_taken,
-		.status = PLX_WC_SUCCESS,
-		.op = PLX_WR_SEND,
-		.flags = (uint8_t)(PLX_WC_RECV | (part->solicited ? PLX_WC_SOLICITED : 0)),
-	};
+	*completion = received(qp, qp->recv.wr_id, resp->recv_taken, part->solicited);
 	resp->recv_open = false;
 	qp->rq->done += !qp->rq->shared;
 	return PLX_FAST_RECEIVED;
@@ -631,6 +611,22 @@ receive_read(struct plx_rc *qp, const struct part *part)
 	return PLX_FAST_TAKEN;
 }
 
+PLX_HOT bool
+plx_rc_next_completion(struct plx_rc *qp, struct plx_completion *out)
+{
+	struct requester *req = &qp->req;
+
+	while (req->head != req->done) {
+		uint32_t index = req->head++;
+
+		if (sq_wqe(qp, index)->flags & PLX_WR_UNSIGNALED)
+			continue;
+		*out = complete_entry(qp, index, PLX_WC_SUCCESS);
+		return true;
+	}
+	return false;
+}
+
 /* The next packet of the response to the oldest request, a READ. */
 static enum plx_fast_kind
 receive_response(struct plx_rc *qp, const struct part *part, bool says_last, uint64_t now,
@@ -656,15 +652,13 @@ receive_response(struct plx_rc *qp, const struct part *part, bool says_last, uin
 			  (struct plx_access){PLX_ACCESS_LOCAL_WRITE}, &grant) != PLX_KEY_GRANTED)
 		return PLX_FAST_NO;
 	place->dst = grant.host;
-	req->rd_open -= says_last;
 	plx_count(&qp->counters.verdict[PLX_VERDICT_RESPONSE], 1);
 	plx_count(&qp->counters.bytes_placed, bytes);
-	requester_take_one(qp, now);
+	requester_take_answer(qp, says_last, whole, now);
 	qp->more = true;
-	if (!whole || (wqe->flags & PLX_WR_UNSIGNALED)) {
-		req->head += whole;
+	req->head += whole;
+	if (!whole || wqe->flags & PLX_WR_UNSIGNALED)
 		return PLX_FAST_PLACED;
-	}
 	*completion = (struct plx_completion){
 		.wr_id = wqe->wr_id,
 		.qpn = qp->qpn,
@@ -672,7 +666,6 @@ receive_response(struct plx_rc *qp, const struct part *part, bool says_last, uin
 		.status = PLX_WC_SUCCESS,
 		.op = PLX_WR_READ,
 	};
-	req->head++;
 	return PLX_FAST_RECEIVED;
 }
 
@@ -705,22 +698,6 @@ receive_ack(struct plx_rc *qp, const struct part *part, struct plx_psn psn, uint
 	return PLX_FAST_TAKEN;
 }
 
-PLX_HOT bool
-plx_rc_next_completion(struct plx_rc *qp, struct plx_completion *out)
-{
-	struct requester *req = &qp->req;
-
-	while (req->head != req->done) {
-		uint32_t index = req->head++;
-
-		if (sq_wqe(qp, index)->flags & PLX_WR_UNSIGNALED)
-			continue;
-		*out = complete_entry(qp, index, PLX_WC_SUCCESS);
-		return true;
-	}
-	return false;
-}
-
 static __attribute__((noinline)) enum plx_fast_kind
 receive_long(struct plx_rc *qp, const uint8_t *bth, size_t len, uint64_t now,
 	     struct plx_place *place, struct plx_completion *completion)
@@ -739,10 +716,9 @@ receive_long(struct plx_rc *qp, const uint8_t *bth, size_t len, uint64_t now,
 			 !head_is_usual(qp, head)))
 		return PLX_FAST_NO;
 	part.bytes = (uint32_t)(len - headers - pad - PLX_ICRC_BYTES);
-	part.payload = bth + headers;
 	part.asks = word & PLX_BTH_ACK_REQUEST;
 	part.solicited = head_is_solicited(head);
-	place->src = part.payload;
+	place->src = bth + headers;
 	place->bytes = part.bytes;
 	place->is_private = false;
 	if (opcode == PLX_RC_ACK)
@@ -793,6 +769,6 @@ plx_rc_receive_fast(struct plx_rc *qp, const uint8_t *bth, size_t len, uint64_t 
 	place->src = bth + overhead - PLX_ICRC_BYTES - pad;
 	place->bytes = bytes;
 	place->is_private = false; /* which plx_key_check() does not grant */
-	apply(qp, bytes);
+	apply(qp, bytes, OPEN_NONE, true);
 	return write ? PLX_FAST_PLACED : PLX_FAST_RECEIVED;
 }

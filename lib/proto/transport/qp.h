@@ -545,6 +545,24 @@ congestion_has_grant(const struct requester *req, uint64_t now, uint32_t payload
 	return req->grant.bytes >= payload + PLX_CC_HEADER_BYTES && now < req->grant.until;
 }
 
+/* A congestion strategy lives on round-trip times. One packet is being timed, or the next is. */
+static inline bool
+requester_times_next(const struct plx_rc *qp)
+{
+	return congestion_is_on(qp) && qp->req.timed_at == PLX_NEVER &&
+	       plx_psn_eq(qp->req.next, qp->req.high);
+}
+
+/* Does the packet at the cursor request an ACK? @param last of its message */
+static inline bool
+requester_wants_ack(const struct plx_rc *qp, bool last)
+{
+	const struct requester *req = &qp->req;
+
+	return last || requester_times_next(qp) || req->since_ack_request + 1 >= qp->ack_interval ||
+	       plx_psn_diff(req->next, req->una) + 1 >= (int32_t)req->window;
+}
+
 /* recover.c: what recovery strategies share */
 void recover_progress(struct plx_rc *qp, uint64_t now, uint32_t packets);
 void recover_set_wait(struct plx_rc *qp);
@@ -582,8 +600,10 @@ recover_arm(struct requester *req, struct plx_psn psn, uint64_t now, bool again)
 }
 
 /* acknowledge.c: what the peer replies */
-/* Acknowledge a packet of the entry at `done`. */
-void requester_take_one(struct plx_rc *qp, uint64_t now);
+/* Acknowledge the PSN of an answer: of a READ's packet or of an atomic.
+ * @param ends      it is the last of its request
+ * @param completes ... and of the entry at `done` */
+void requester_take_answer(struct plx_rc *qp, bool ends, bool completes, uint64_t now);
 /* Acknowledge [una, until). Returns false if a READ or atomic prevents it; una then points to it.
  */
 bool requester_take_until(struct plx_rc *qp, struct plx_psn until, uint64_t now);
@@ -642,6 +662,26 @@ reply_oldest(const struct plx_rc *qp)
 		slot = reply_slot_behind(qp, slot, 1);
 	}
 	return slot;
+}
+
+/* Is an ACK pending for packets before the next packet of `res`? */
+static inline bool
+reply_ack_is_older(const struct plx_rc *qp, const struct resource *res)
+{
+	return qp->resp.owed == OWED_ACK &&
+	       plx_psn_before(qp->resp.owed_psn, plx_psn_add(res->first, res->reply_next));
+}
+
+/* Of the next packet of a READ's reply. */
+static inline uint8_t
+reply_read_opcode(const struct resource *res)
+{
+	bool first = res->reply_next == res->reply_first;
+	bool last = res->reply_next + 1 == res->reply_end;
+
+	if (first)
+		return last ? PLX_RC_READ_RESPONSE_ONLY : PLX_RC_READ_RESPONSE_FIRST;
+	return last ? PLX_RC_READ_RESPONSE_LAST : PLX_RC_READ_RESPONSE_MIDDLE;
 }
 
 /* All of a resource's reply has left. */

@@ -181,17 +181,6 @@ emit_atomic_ack(struct plx_rc *qp, struct resource *res, struct plx_actions *out
 	reply_answered(qp, res);
 }
 
-static uint8_t
-read_opcode(const struct resource *res)
-{
-	bool first = res->reply_next == res->reply_first;
-	bool last = res->reply_next + 1 == res->reply_end;
-
-	if (first)
-		return last ? PLX_RC_READ_RESPONSE_ONLY : PLX_RC_READ_RESPONSE_FIRST;
-	return last ? PLX_RC_READ_RESPONSE_LAST : PLX_RC_READ_RESPONSE_MIDDLE;
-}
-
 /*
  * The key of a READ was invalidated before its response was sent completely. A first response ends
  * with a NAK, and the QP fails. A replay is dropped: the duplicate may have been made by the
@@ -260,7 +249,7 @@ emit_read_response(struct plx_rc *qp, struct resource *res, struct plx_actions *
 	if (plx_unlikely(qp->loads))
 		return LOADS;
 	ranges = ranges_count(ranges);
-	emit = emit_add(qp, out, read_opcode(res), psn);
+	emit = emit_add(qp, out, reply_read_opcode(res), psn);
 	emit->flags = PLX_EMIT_RESPONSE;
 	emit_payload(emit, bytes);
 	emit->iovs = (uint8_t)ranges;
@@ -275,20 +264,12 @@ emit_read_response(struct plx_rc *qp, struct resource *res, struct plx_actions *
 	return EMITTED;
 }
 
-/* Is an ACK pending for packets before the next packet of `res`? */
-static bool
-ack_is_older(const struct plx_rc *qp, const struct resource *res)
-{
-	return qp->resp.owed == OWED_ACK &&
-	       plx_psn_before(qp->resp.owed_psn, plx_psn_add(res->first, res->reply_next));
-}
-
 bool
 plx_rc_owes(const struct plx_rc *qp)
 {
 	if (qp->resp.cnp_owed || qp->resp.owed == OWED_NOTHING || qp->resp.res_pending == 0)
 		return qp->resp.cnp_owed || qp->resp.owed != OWED_NOTHING;
-	return ack_is_older(qp, &qp->res[reply_oldest(qp)]);
+	return reply_ack_is_older(qp, &qp->res[reply_oldest(qp)]);
 }
 
 bool
@@ -308,7 +289,7 @@ plx_rc_owes_only_ack(const struct plx_rc *qp)
 static enum outcome
 emit_answer(struct plx_rc *qp, struct resource *res, struct plx_actions *out)
 {
-	bool says_ack = ack_is_older(qp, res);
+	bool says_ack = reply_ack_is_older(qp, res);
 	bool replay = res->answered;
 	enum outcome outcome = EMITTED;
 
@@ -339,7 +320,7 @@ reply_transmit_one(struct plx_rc *qp, struct plx_actions *out)
 	while (resp->res_pending > 0) {
 		resp->res_next = reply_oldest(qp);
 		res = &qp->res[resp->res_next];
-		if (res->reply_next != res->reply_first && ack_is_older(qp, res))
+		if (res->reply_next != res->reply_first && reply_ack_is_older(qp, res))
 			break;
 		switch (emit_answer(qp, res, out)) {
 		case EMITTED:

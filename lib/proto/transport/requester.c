@@ -222,23 +222,6 @@ gather(struct plx_rc *qp, uint32_t offset, uint32_t bytes, struct plx_actions *o
 	return true;
 }
 
-/* A congestion strategy lives on round-trip times. One packet is being timed, or the next is. */
-static bool
-is_to_be_timed(const struct plx_rc *qp)
-{
-	return congestion_is_on(qp) && qp->req.timed_at == PLX_NEVER &&
-	       plx_psn_eq(qp->req.next, qp->req.high);
-}
-
-static bool
-wants_ack(const struct plx_rc *qp, bool last)
-{
-	const struct requester *req = &qp->req;
-
-	return last || is_to_be_timed(qp) || req->since_ack_request + 1 >= qp->ack_interval ||
-	       plx_psn_diff(req->next, req->una) + 1 >= (int32_t)req->window;
-}
-
 /* The rest of sent(): what the strategies have to know. */
 static __attribute__((noinline)) void
 notify_strategies(struct plx_rc *qp, struct plx_emit *emit, uint64_t now, bool again)
@@ -311,7 +294,7 @@ send_data(struct plx_rc *qp, uint64_t now, uint32_t offset, uint32_t bytes, stru
 	emit->iovs = (uint8_t)count;
 	out->iovs += count;
 	emit_payload(emit, bytes);
-	emit->pkt.ack_request = wants_ack(qp, last);
+	emit->pkt.ack_request = requester_wants_ack(qp, last);
 	if (plx_opcode_has(op, PLX_OPF_RETH))
 		emit->pkt.reth = (struct plx_reth){
 			.va = wqe->remote_va,
