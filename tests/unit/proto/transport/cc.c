@@ -134,6 +134,14 @@ start(struct pair *pair)
 	assert_int_equal(fake.calls, 0);
 }
 
+/* Side 0 sends up to `budget` packets, which stay in pair->out. Returns: how many */
+static uint32_t
+transmit(struct pair *pair, uint32_t budget)
+{
+	plx_actions_reset(&pair->out);
+	return plx_rc_transmit(pair->side[0].qp, pair->now, budget, &pair->out);
+}
+
 static void
 post(struct pair *pair, enum plx_wr_op op, uint32_t bytes)
 {
@@ -262,8 +270,7 @@ it_is_told_the_round_trip_time_of_the_packet_that_is_timed(void **state)
 	first = pair_attr(&pair, 0).sq_psn;
 	post(&pair, PLX_WR_WRITE, 8);
 	post(&pair, PLX_WR_WRITE, 8);
-	plx_actions_reset(&pair.out);
-	assert_int_equal(plx_rc_transmit(pair.side[0].qp, pair.now, 8, &pair.out), 2);
+	assert_int_equal(transmit(&pair, 8), 2);
 	pair.now += 700;
 	assert_int_equal(pair_hand_ack(&pair, 0, first, PLX_AETH_NO_CREDITS), PLX_VERDICT_ACKED);
 	assert_int_equal(fake.rtts, 1);
@@ -287,15 +294,13 @@ a_packet_is_always_timed_and_requests_an_ack(void **state)
 	start(&pair);
 	first = pair_attr(&pair, 0).sq_psn;
 	post(&pair, PLX_WR_WRITE, 1000);
-	plx_actions_reset(&pair.out);
-	assert_int_equal(plx_rc_transmit(pair.side[0].qp, pair.now, 2, &pair.out), 2);
+	assert_int_equal(transmit(&pair, 2), 2);
 	for (uint32_t i = 0; i < 2; i++)
 		assert_int_equal(pair.out.list[i].emit.pkt.ack_request, requests[i]);
 	pair.now += 700;
 	assert_int_equal(pair_hand_ack(&pair, 0, first, PLX_AETH_NO_CREDITS), PLX_VERDICT_ACKED);
 	assert_int_equal(fake.rtts, 1);
-	plx_actions_reset(&pair.out);
-	assert_int_equal(plx_rc_transmit(pair.side[0].qp, pair.now, 1, &pair.out), 1);
+	assert_int_equal(transmit(&pair, 1), 1);
 	assert_int_equal(pair.out.list[0].emit.pkt.ack_request, requests[2]);
 	pair.now += 300;
 	assert_int_equal(pair_hand_ack(&pair, 0, plx_psn_add(first, 2), PLX_AETH_NO_CREDITS),
@@ -315,12 +320,10 @@ what_is_sent_again_is_not_timed(void **state)
 	start(&pair);
 	first = pair_attr(&pair, 0).sq_psn;
 	post(&pair, PLX_WR_WRITE, 8);
-	plx_actions_reset(&pair.out);
-	assert_int_equal(plx_rc_transmit(pair.side[0].qp, pair.now, 8, &pair.out), 1);
+	assert_int_equal(transmit(&pair, 8), 1);
 	assert_int_equal(pair_hand_ack(&pair, 0, first, PLX_AETH_NAK | PLX_NAK_SEQUENCE),
 			 PLX_VERDICT_NAK_SEQUENCE);
-	plx_actions_reset(&pair.out);
-	assert_int_equal(plx_rc_transmit(pair.side[0].qp, pair.now, 8, &pair.out), 1);
+	assert_int_equal(transmit(&pair, 8), 1);
 	pair.now += 700;
 	assert_int_equal(pair_hand_ack(&pair, 0, first, PLX_AETH_NO_CREDITS), PLX_VERDICT_ACKED);
 	assert_int_equal(fake.rtts, 0);
@@ -338,22 +341,19 @@ it_is_told_of_a_loss_and_why(void **state)
 	first = pair_attr(&pair, 0).sq_psn;
 	post(&pair, PLX_WR_READ, 8);
 	post(&pair, PLX_WR_WRITE, 8);
-	plx_actions_reset(&pair.out);
-	assert_int_equal(plx_rc_transmit(pair.side[0].qp, pair.now, 8, &pair.out), 2);
+	assert_int_equal(transmit(&pair, 8), 2);
 	fake.calls = 0;
 	assert_int_equal(pair_hand_ack(&pair, 0, plx_psn_add(first, 1), PLX_AETH_NO_CREDITS),
 			 PLX_VERDICT_RESPONSE_LOST);
 	expect_call(0, LOSS, 1000, PLX_LOSS_RESPONSE);
 	assert_int_equal(fake.calls, 1);
-	plx_actions_reset(&pair.out);
-	assert_int_equal(plx_rc_transmit(pair.side[0].qp, pair.now, 8, &pair.out), 2);
+	assert_int_equal(transmit(&pair, 8), 2);
 	assert_int_equal(pair_send(&pair, 0, 8), 0);
 	fake.calls = 0;
 	pair_tick(&pair, plx_rc_wake_ns(pair.side[0].qp));
 	assert_int_equal(calls_of(LOSS), 1);
 	expect_call(0, LOSS, pair.now, PLX_LOSS_TIMEOUT);
-	plx_actions_reset(&pair.out);
-	assert_int_equal(plx_rc_transmit(pair.side[0].qp, pair.now, 8, &pair.out), 2);
+	assert_int_equal(transmit(&pair, 8), 2);
 	fake.calls = 0;
 	assert_int_equal(pair_hand_ack(&pair, 0, first, PLX_AETH_NAK | PLX_NAK_SEQUENCE),
 			 PLX_VERDICT_NAK_SEQUENCE);
