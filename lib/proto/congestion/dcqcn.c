@@ -286,22 +286,6 @@ dcqcn_on_rtt(void *strategy, uint64_t now, uint64_t rtt_ns)
 }
 
 static void
-dcqcn_on_ack(void *strategy, uint64_t now, uint32_t packets)
-{
-	(void)strategy;
-	(void)now;
-	(void)packets;
-}
-
-static bool
-dcqcn_on_ce(void *strategy, uint64_t now)
-{
-	(void)strategy;
-	(void)now;
-	return true;
-}
-
-static void
 dcqcn_on_cnp(void *strategy, uint64_t now)
 {
 	struct plx_dcqcn *state = strategy;
@@ -327,8 +311,8 @@ const struct plx_cc_ops plx_cc_dcqcn = {
 	.ask = dcqcn_ask,
 	.on_sent = dcqcn_on_sent,
 	.on_rtt = dcqcn_on_rtt,
-	.on_ack = dcqcn_on_ack,
+	.on_ack = cc_ignore_ack,
 	.on_loss = dcqcn_on_loss,
-	.on_ce = dcqcn_on_ce,
+	.on_ce = cc_answer_mark,
 	.on_cnp = dcqcn_on_cnp,
 };

@@ -226,22 +226,6 @@ delay_on_rtt(void *strategy, uint64_t now, uint64_t rtt_ns)
 }
 
 static void
-delay_on_ack(void *strategy, uint64_t now, uint32_t packets)
-{
-	(void)strategy;
-	(void)now;
-	(void)packets;
-}
-
-static bool
-delay_on_ce(void *strategy, uint64_t now)
-{
-	(void)strategy;
-	(void)now;
-	return true;
-}
-
-static void
 delay_on_cnp(void *strategy, uint64_t now)
 {
 	(void)strategy;
@@ -266,8 +250,8 @@ const struct plx_cc_ops plx_cc_delay = {
 	.ask = delay_ask,
 	.on_sent = delay_on_sent,
 	.on_rtt = delay_on_rtt,
-	.on_ack = delay_on_ack,
+	.on_ack = cc_ignore_ack,
 	.on_loss = delay_on_loss,
-	.on_ce = delay_on_ce,
+	.on_ce = cc_answer_mark,
 	.on_cnp = delay_on_cnp,
 };

@@ -45,4 +45,23 @@ pace_burst(const struct plx_cc_limits *limits, uint64_t rate)
 	return bytes < limits->burst_bytes ? (uint32_t)bytes : limits->burst_bytes;
 }
 
+/* ---- what concerns no strategy ---- */
+
+static inline void
+cc_ignore_ack(void *strategy, uint64_t now, uint32_t packets)
+{
+	(void)strategy;
+	(void)now;
+	(void)packets;
+}
+
+/* A mark on what the peer has sent is answered: the peer slows down. */
+static inline bool
+cc_answer_mark(void *strategy, uint64_t now)
+{
+	(void)strategy;
+	(void)now;
+	return true;
+}
+
 #endif
