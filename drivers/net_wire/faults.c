@@ -46,15 +46,14 @@ struct faults {
 	struct flood flood;
 	bool floods;
 	uint32_t depth;
-	bool clocked;       /* some fault depends on time */
-	bool straight;      /* each packet yields at most one, in order and without delay */
-	uint64_t delay;     /* [TSC] */
-	uint64_t mark_wait; /* ticks that a packet waits for the wire, beyond which it is marked; 0:
-			       off */
-	double ticks_per_byte;    /* [TSC]; 0: no pacing */
-	uint64_t wire_free;       /* [TSC] when the paced wire will have sent everything */
-	uint64_t last_arrival;    /* [TSC] */
-	uint64_t overtake_wait;   /* [TSC] */
+	bool clocked;           /* some fault depends on time */
+	bool straight;          /* each packet yields at most one, in order and without delay */
+	uint64_t delay;         /* [TSC] */
+	uint64_t mark_wait;     /* [TSC] packets that wait longer for the wire are marked; 0: off */
+	double ticks_per_byte;  /* [TSC]; 0: no pacing */
+	uint64_t wire_free;     /* [TSC] when the paced wire will have sent everything */
+	uint64_t last_arrival;  /* [TSC] */
+	uint64_t overtake_wait; /* [TSC] */
 	uint64_t number, highest; /* of packets in order of arrival: assigned, delivered */
 	uint32_t waiting_count;
 	uint32_t head, count; /* of the queue */
@@ -102,8 +101,7 @@ faults_create(const struct fault_options *options, uint32_t end, uint32_t queue)
 	dice_set(&faults->mark, options->mark, &seed);
 	faults->depth = options->depth;
 	faults->delay = hz * options->delay_us / 1000000;
-	if (options->rate_mbps > 0)
-		faults->mark_wait = hz * options->mark_us / 1000000;
+	faults->mark_wait = hz * options->mark_us / 1000000;
 	faults->overtake_wait = hz * OVERTAKE_WAIT_US / 1000000;
 	if (options->rate_mbps > 0)
 		faults->ticks_per_byte = (double)hz * 8 / (options->rate_mbps * 1e6);

@@ -34,8 +34,7 @@ enum {
  * - delay_us=N        delay every packet [us]
  * - rate_mbps=N       pace each queue to this rate
  * - mark=P            change ECT to CE
- * - mark_us=N         the same for packets that wait longer than this for the wire of rate_mbps
- * [us]
+ * - mark_us=N         the same for packets that wait longer [us] for the wire of rate_mbps
  * - flood=N           add N hostile datagrams per second for queue pair 1, after the first packet
  */
 

@@ -291,7 +291,7 @@ make_queues(struct engine_qp *qp, const struct qp_back_config *config, const str
 	qp->recv = qp->srq != NULL ? &qp->srq->queue : &qp->own;
 	qp->congestion = config->congestion;
 	qp->strategy = memory + block->cc_at;
-	engine_congestion_begin(qp, 0);
+	engine_congestion_begin(qp, 0); /* it may go on with another's connection */
 	make_transport(qp, config, memory + block->rc_at);
 	return PLX_OK;
 }

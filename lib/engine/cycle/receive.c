@@ -251,8 +251,7 @@ receive_fast(struct plx_engine *engine, const uint8_t *bytes, size_t len)
 	six = ip[0] >> 4 == 6;
 	header = plx_frame_ip_header_bytes(six ? 6 : 4) + PLX_UDP_BYTES;
 	bth = ip + header;
-	if (plx_unlikely(six && len < (size_t)engine->ip_at + PLX_IPV6_BYTES + PLX_UDP_BYTES +
-						PLX_BTH_BYTES + PLX_ICRC_BYTES))
+	if (plx_unlikely(six && len < (size_t)(bth - bytes) + PLX_BTH_BYTES + PLX_ICRC_BYTES))
 		return false;
 	qp = find(engine, plx_be32_load(bth + PLX_BTH_QPN_AT) & PLX_PSN_MASK);
 	if (plx_unlikely(
