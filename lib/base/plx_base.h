@@ -103,42 +103,44 @@ enum plx_mutant {
 	PLX_MUTANT_WAIT_DOUBLES_ON,        /* the probe timeout doubles beyond the ack timeout */
 	PLX_MUTANT_RNR_WAIT_FORGOTTEN,     /* the RNR timer is ignored */
 	PLX_MUTANT_READ_AGAIN_FROM_START,  /* the rest of a READ is requested from its first byte */
-	PLX_MUTANT_CNP_NEVER,              /* congestion marks cause no CNP */
-	PLX_MUTANT_CNP_UNBOUNDED,          /* every congestion mark causes a CNP */
-	PLX_MUTANT_CNP_UNASKED,            /* packets without a mark cause CNPs too */
-	PLX_MUTANT_CQ_SPILL_WRAPS_LATE,    /* the overflow area of a full CQ wraps one entry late */
-	PLX_MUTANT_CQ_REFILL_NOT_TOLD,     /* entries from the overflow area wake no sleeper */
-	PLX_MUTANT_ARM_DOES_NOT_LOOK,      /* arming ignores entries that are already queued */
-	PLX_MUTANT_TIMER_NOT_SET_AGAIN,    /* an expired timer is not set again */
-	PLX_MUTANT_CREDIT_OFF_BY_ONE,      /* a send ring takes one request more than the queue */
-	PLX_MUTANT_MAC_NOT_FOLLOWED,       /* frames go to a neighbour's old MAC */
-	PLX_MUTANT_RECVS_BEFORE_SENDS,     /* a cycle publishes receives before sends */
-	PLX_MUTANT_QPN_LOW_BITS,           /* only the low bits of a QPN are compared */
-	PLX_MUTANT_ICRC_NOT_LOOKED_AT,     /* the ICRC is not checked */
-	PLX_MUTANT_CE_MISREAD,             /* an ECN-capable packet counts as marked */
-	PLX_MUTANT_VLAN_NOT_LOOKED_AT,     /* frames of another VLAN are received */
-	PLX_MUTANT_STATION_NOT_LOOKED_AT,  /* frames for another MAC are received */
-	PLX_MUTANT_ADDRESS_NOT_LOOKED_AT,  /* addresses other than the path's are accepted */
-	PLX_MUTANT_DATAGRAM_FOR_ANYBODY,   /* datagrams for another IP address are received */
-	PLX_MUTANT_READY_LIFO,             /* the queue pair that became ready last sends first */
-	PLX_MUTANT_ANSWERS_PUSH_IN,        /* a queue pair that receives sends before others */
-	PLX_MUTANT_DOORBELLS_FROM_SLOT_0,  /* doorbells are always served from slot 0 on */
-	PLX_MUTANT_GRACE_UNBOUNDED,        /* timers wait for as long as every RX burst is full */
-	PLX_MUTANT_ABSENCE_CHARGED,        /* timers run while the engine does not */
-	PLX_MUTANT_HANDOFF_NOT_TOLD,       /* an engine is not told of packets handed to it */
-	PLX_MUTANT_BOARD_NOT_CLEARED,      /* engines are not told that neighbours have moved */
-	PLX_MUTANT_MOVE_KEEPS_RECEIVES,    /* a queue pair that was given away is not flushed */
-	PLX_MUTANT_MOVE_DOORBELL_STAYS,    /* ... and the new one's doorbell is not listened to */
-	PLX_MUTANT_CM_RTU_NOT_REPEATED,    /* a duplicate REP is not answered by an RTU */
-	PLX_MUTANT_CM_READS_OF_ONE_SIDE,   /* the peer's limit of outstanding READs is ignored */
-	PLX_MUTANT_CM_HALF_OPEN_LEAKS,     /* a connection that is never completed stays counted */
-	PLX_MUTANT_CM_DREQ_FOR_EVER,       /* a DREQ is retransmitted without limit */
-	PLX_MUTANT_CM_REQ_TAKEN_TWICE,     /* a duplicate REQ counts as new */
-	PLX_MUTANT_CM_ID_COMES_AGAIN,      /* an id is reused soon */
-	PLX_MUTANT_CM_STRANGER_ENDS_IT,    /* a REQ that names a connected QP ends its connection */
-	PLX_MUTANT_CC_DCQCN_NO_HYPER,      /* the increase stays additive */
-	PLX_MUTANT_CC_DCQCN_ALPHA_STAYS,   /* alpha does not decay */
-	PLX_MUTANT_CC_DCQCN_NO_MINIMUM,    /* CNPs slow a flow down without limit */
+	PLX_MUTANT_KEPT_STAYS,          /* a kept packet that is no longer needed is not returned */
+	PLX_MUTANT_NAK_SAYS_TOO_MUCH,   /* a NAK says that a packet has arrived that has not */
+	PLX_MUTANT_CNP_NEVER,           /* congestion marks cause no CNP */
+	PLX_MUTANT_CNP_UNBOUNDED,       /* every congestion mark causes a CNP */
+	PLX_MUTANT_CNP_UNASKED,         /* packets without a mark cause CNPs too */
+	PLX_MUTANT_CQ_SPILL_WRAPS_LATE, /* the overflow area of a full CQ wraps one entry late */
+	PLX_MUTANT_CQ_REFILL_NOT_TOLD,  /* entries from the overflow area wake no sleeper */
+	PLX_MUTANT_ARM_DOES_NOT_LOOK,   /* arming ignores entries that are already queued */
+	PLX_MUTANT_TIMER_NOT_SET_AGAIN, /* an expired timer is not set again */
+	PLX_MUTANT_CREDIT_OFF_BY_ONE,   /* a send ring takes one request more than the queue */
+	PLX_MUTANT_MAC_NOT_FOLLOWED,    /* frames go to a neighbour's old MAC */
+	PLX_MUTANT_RECVS_BEFORE_SENDS,  /* a cycle publishes receives before sends */
+	PLX_MUTANT_QPN_LOW_BITS,        /* only the low bits of a QPN are compared */
+	PLX_MUTANT_ICRC_NOT_LOOKED_AT,  /* the ICRC is not checked */
+	PLX_MUTANT_CE_MISREAD,          /* an ECN-capable packet counts as marked */
+	PLX_MUTANT_VLAN_NOT_LOOKED_AT,  /* frames of another VLAN are received */
+	PLX_MUTANT_STATION_NOT_LOOKED_AT, /* frames for another MAC are received */
+	PLX_MUTANT_ADDRESS_NOT_LOOKED_AT, /* addresses other than the path's are accepted */
+	PLX_MUTANT_DATAGRAM_FOR_ANYBODY,  /* datagrams for another IP address are received */
+	PLX_MUTANT_READY_LIFO,            /* the queue pair that became ready last sends first */
+	PLX_MUTANT_ANSWERS_PUSH_IN,       /* a queue pair that receives sends before others */
+	PLX_MUTANT_DOORBELLS_FROM_SLOT_0, /* doorbells are always served from slot 0 on */
+	PLX_MUTANT_GRACE_UNBOUNDED,       /* timers wait for as long as every RX burst is full */
+	PLX_MUTANT_ABSENCE_CHARGED,       /* timers run while the engine does not */
+	PLX_MUTANT_HANDOFF_NOT_TOLD,      /* an engine is not told of packets handed to it */
+	PLX_MUTANT_BOARD_NOT_CLEARED,     /* engines are not told that neighbours have moved */
+	PLX_MUTANT_MOVE_KEEPS_RECEIVES,   /* a queue pair that was given away is not flushed */
+	PLX_MUTANT_MOVE_DOORBELL_STAYS,   /* ... and the new one's doorbell is not listened to */
+	PLX_MUTANT_CM_RTU_NOT_REPEATED,   /* a duplicate REP is not answered by an RTU */
+	PLX_MUTANT_CM_READS_OF_ONE_SIDE,  /* the peer's limit of outstanding READs is ignored */
+	PLX_MUTANT_CM_HALF_OPEN_LEAKS,    /* a connection that is never completed stays counted */
+	PLX_MUTANT_CM_DREQ_FOR_EVER,      /* a DREQ is retransmitted without limit */
+	PLX_MUTANT_CM_REQ_TAKEN_TWICE,    /* a duplicate REQ counts as new */
+	PLX_MUTANT_CM_ID_COMES_AGAIN,     /* an id is reused soon */
+	PLX_MUTANT_CM_STRANGER_ENDS_IT,   /* a REQ that names a connected QP ends its connection */
+	PLX_MUTANT_CC_DCQCN_NO_HYPER,     /* the increase stays additive */
+	PLX_MUTANT_CC_DCQCN_ALPHA_STAYS,  /* alpha does not decay */
+	PLX_MUTANT_CC_DCQCN_NO_MINIMUM,   /* CNPs slow a flow down without limit */
 	PLX_MUTANT_CC_DCQCN_DECREASE_UNBOUNDED, /* every CNP slows a flow down */
 	PLX_MUTANT_CC_DELAY_NO_MINIMUM,         /* delays slow a flow down without limit */
 	PLX_MUTANT_CC_DELAY_DECREASE_UNBOUNDED, /* every round-trip time may slow it down */

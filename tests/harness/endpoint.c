@@ -13,6 +13,7 @@
 struct ep {
 	struct ep_config config;
 	struct plx_mem *mem;
+	struct plx_keep *keep;    /* NULL: nothing is kept */
 	struct plx_list qps;      /* in order of creation */
 	struct ep_qp **by_number; /* sorted, so that a look-up is bounded by log2(qp_count) */
 	uint32_t qp_count, qp_room;
@@ -49,6 +50,12 @@ ep_create(const struct ep_config *config)
 	ep->mem = plx_mem_init(test_block(plx_mem_bytes(&config->mem)), &config->mem,
 			       &config->secret);
 	PLX_ASSERT(ep->mem != NULL);
+	if (config->keep_blocks > 0) {
+		size_t bytes = plx_keep_bytes(config->keep_blocks);
+
+		ep->keep = plx_keep_init(memset(test_block(bytes), 0, bytes), config->keep_blocks,
+					 config->keep_packets);
+	}
 	plx_list_init(&ep->qps);
 	return ep;
 }
@@ -58,7 +65,9 @@ ep_destroy(struct ep *ep)
 {
 	while (!plx_list_empty(&ep->qps))
 		ep_qp_destroy(plx_list_entry(ep->qps.next, struct ep_qp, link));
+	PLX_ASSERT(ep->keep == NULL || plx_keep_count(ep->keep) == 0);
 	free(ep->by_number);
+	free(ep->keep);
 	free(ep->mem);
 	free(ep);
 }
@@ -130,6 +139,7 @@ ep_qp_create(struct ep *ep, const struct ep_qp_config *config)
 				 .domain = config->domain,
 				 .mem = ep->mem,
 				 .rq = config->srq,
+				 .keep = ep->keep,
 				 .cc = config->cc ? config->cc : &plx_cc_none,
 				 .cc_state = config->cc_state};
 
@@ -153,10 +163,22 @@ ep_qp_create(struct ep *ep, const struct ep_qp_config *config)
 	return qp;
 }
 
+/* Of a queue pair in RESET. */
+static void
+release_kept(struct ep_qp *qp)
+{
+	struct plx_kept kept;
+
+	while (plx_rc_next_kept(qp->core, &kept) != PLX_KEPT_NONE)
+		free(kept.packet);
+}
+
 void
 ep_qp_destroy(struct ep_qp *qp)
 {
 	PLX_ASSERT(!qp->ep->executing);
+	PLX_ASSERT(plx_rc_modify(qp->core, PLX_QP_RESET, NULL) == PLX_OK);
+	release_kept(qp);
 	number_remove(qp->ep, qp);
 	plx_list_remove(&qp->link);
 	plx_domain_unhold(qp->ep->mem, qp->domain);
@@ -225,6 +247,7 @@ ep_qp_connect(struct ep_qp *qp, const struct ep_config *peer, uint32_t peer_qpn,
 	struct plx_rc_attr full = *attr;
 
 	PLX_ASSERT(own->ip_version == peer->ip_version);
+	release_kept(qp);
 	full.dest_qpn = peer_qpn;
 	full.path = (struct plx_path){
 		.ip_version = own->ip_version, .src4 = own->ip4, .dst4 = peer->ip4};
@@ -436,6 +459,47 @@ assert_refusal_is_pure(struct ep_qp *qp, const struct plx_frame *frame, const st
 	PLX_ASSERT(plx_rc_wake_ns(qp->core) == wake);
 }
 
+/* ---- packets behind a missing one ---- */
+
+/* Keep a packet that was judged. Its copy has exactly its size. */
+static void
+keep(struct ep_qp *qp, const struct plx_pkt *pkt, enum plx_verdict verdict, const uint8_t *bth,
+     size_t len)
+{
+	struct plx_kept *kept = plx_rc_keep(qp->core, pkt, verdict);
+	uint8_t *copy;
+
+	if (kept == NULL)
+		return;
+	copy = malloc(len);
+	PLX_ASSERT(copy != NULL);
+	memcpy(copy, bth, len);
+	*kept = (struct plx_kept){.packet = copy, .bth = copy, .len = (uint32_t)len};
+}
+
+/* What is expected next, if it is kept; and what need not be kept any more. */
+static void
+take_kept(struct ep_qp *qp, uint64_t now)
+{
+	struct ep *ep = qp->ep;
+	struct plx_kept kept;
+	enum plx_kept_kind kind;
+
+	while ((kind = plx_rc_next_kept(qp->core, &kept)) != PLX_KEPT_NONE) {
+		struct plx_actions *out = fresh_actions(ep);
+		struct plx_pkt pkt;
+		enum plx_verdict verdict;
+
+		if (kind == PLX_KEPT_NEXT) {
+			PLX_ASSERT(plx_pkt_decode(kept.bth, kept.len, &pkt) == PLX_WIRE_OK);
+			verdict = plx_rc_on_packet(qp->core, &pkt, now, out);
+			judged(ep, qp, PLX_WIRE_OK, false, verdict, &pkt);
+			PLX_ASSERT(execute(qp) == 0);
+		}
+		free(kept.packet);
+	}
+}
+
 void
 ep_rx(struct ep *ep, const uint8_t *bytes, size_t len, uint64_t now)
 {
@@ -444,12 +508,16 @@ ep_rx(struct ep *ep, const uint8_t *bytes, size_t len, uint64_t now)
 	struct plx_pkt pkt;
 	enum plx_wire_verdict wire = plx_frame_decode(bytes, len, 0, &frame);
 	enum plx_verdict verdict;
+	const uint8_t *bth = NULL;
 	struct ep_qp *qp;
+	size_t roce = 0;
 	bool icrc_bad;
 
-	if (wire == PLX_WIRE_OK)
-		wire = plx_pkt_decode(bytes + frame.udp_at + PLX_UDP_BYTES,
-				      (size_t)frame.udp_bytes - PLX_UDP_BYTES, &pkt);
+	if (wire == PLX_WIRE_OK) {
+		bth = bytes + frame.udp_at + PLX_UDP_BYTES;
+		roce = (size_t)frame.udp_bytes - PLX_UDP_BYTES;
+		wire = plx_pkt_decode(bth, roce, &pkt);
+	}
 	if (wire != PLX_WIRE_OK) {
 		judged(ep, NULL, wire, false, PLX_VERDICT_NONE, NULL);
 		return;
@@ -466,13 +534,16 @@ ep_rx(struct ep *ep, const uint8_t *bytes, size_t len, uint64_t now)
 		return;
 	}
 	pkt.ce = plx_frame_ecn(&frame) == PLX_ECN_CE;
-	if (!pkt.ce && receive_fast(qp, bytes + frame.udp_at + PLX_UDP_BYTES,
-				    (size_t)frame.udp_bytes - PLX_UDP_BYTES, &pkt, now))
+	if (!pkt.ce && receive_fast(qp, bth, roce, &pkt, now)) {
+		take_kept(qp, now);
 		return;
+	}
 	verdict = plx_rc_on_packet(qp->core, &pkt, now, out);
 	PLX_ASSERT(out->count <= PLX_ACTIONS_MAX);
 	judged(ep, qp, wire, false, verdict, &pkt);
 	PLX_ASSERT(execute(qp) == 0);
+	keep(qp, &pkt, verdict, bth, roce);
+	take_kept(qp, now);
 }
 
 uint32_t
@@ -483,6 +554,7 @@ ep_tx(struct ep_qp *qp, uint64_t now, uint32_t budget)
 	uint32_t sent = execute(qp);
 
 	PLX_ASSERT(sent == said && fast + sent <= budget);
+	take_kept(qp, now);
 	return fast + sent;
 }
 
@@ -494,6 +566,7 @@ ep_tick(struct ep_qp *qp, uint64_t now)
 	plx_rc_on_tick(qp->core, now, out);
 	PLX_ASSERT(out->count <= PLX_ACTIONS_MAX);
 	PLX_ASSERT(execute(qp) == 0);
+	take_kept(qp, now);
 }
 
 void

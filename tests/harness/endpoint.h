@@ -35,6 +35,8 @@ struct ep_config {
 	uint32_t ip4;
 	uint8_t ip6[16];
 	plx_icrc_fn icrc; /* NULL: plx_icrc_choose() */
+	/* for what lies behind a missing packet: QPs, and packets of all of them; 0: none */
+	uint32_t keep_blocks, keep_packets;
 	const struct ep_hooks *hooks;
 	void *user;
 };

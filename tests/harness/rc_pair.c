@@ -44,6 +44,12 @@ pair_init(struct pair *pair, const struct pair_config *config)
 		if (config->one_queue)
 			side->rq = pair->side[0].rq;
 		ids.rq = side->rq;
+		if (config->keep_packets > 0) {
+			void *block = test_block(plx_keep_bytes(1));
+
+			memset(block, 0, plx_keep_bytes(1));
+			ids.keep = side->keep = plx_keep_init(block, 1, config->keep_packets);
+		}
 		if (config->cc && !i) {
 			ids.cc = config->cc;
 			ids.cc_state = config->cc_state;
@@ -68,10 +74,25 @@ pair_init(struct pair *pair, const struct pair_config *config)
 	};
 }
 
+/* What it keeps is returned. */
+static void
+reset(struct side *side)
+{
+	struct plx_kept kept;
+
+	assert_int_equal(plx_rc_modify(side->qp, PLX_QP_RESET, NULL), PLX_OK);
+	while (plx_rc_next_kept(side->qp, &kept) != PLX_KEPT_NONE)
+		free(kept.packet);
+	assert_true(side->keep == NULL || plx_keep_count(side->keep) == 0);
+}
+
 void
 pair_fini(struct pair *pair)
 {
+	for (int i = 0; i < 2; i++)
+		reset(&pair->side[i]);
 	for (int i = 0; i < 2; i++) {
+		free(pair->side[i].keep);
 		free(pair->side[i].qp_block);
 		free(pair->side[i].rq_block);
 	}
@@ -163,7 +184,7 @@ execute(struct pair *pair, int from, struct flying *flying)
 }
 
 static enum plx_verdict
-hand(struct pair *pair, int to, const struct plx_pkt *pkt)
+judge(struct pair *pair, int to, const struct plx_pkt *pkt)
 {
 	enum plx_verdict verdict;
 
@@ -171,6 +192,38 @@ hand(struct pair *pair, int to, const struct plx_pkt *pkt)
 	verdict = plx_rc_on_packet(pair->side[to].qp, pkt, pair->now, &pair->out);
 	assert_in_range(pair->out.count, 0, PLX_ACTIONS_PER_PACKET);
 	(void)execute(pair, to, NULL);
+	return verdict;
+}
+
+/* A packet and its payload, in one block. */
+static struct plx_pkt *
+copy_of(const struct plx_pkt *pkt)
+{
+	struct plx_pkt *copy = malloc(sizeof(*copy) + pkt->payload_bytes);
+
+	assert_non_null(copy);
+	*copy = *pkt;
+	if (pkt->payload_bytes > 0)
+		memcpy(copy + 1, pkt->payload, pkt->payload_bytes);
+	copy->payload = (const uint8_t *)(copy + 1);
+	return copy;
+}
+
+static enum plx_verdict
+hand(struct pair *pair, int to, const struct plx_pkt *pkt)
+{
+	struct plx_rc *qp = pair->side[to].qp;
+	enum plx_verdict verdict = judge(pair, to, pkt);
+	struct plx_kept *place = plx_rc_keep(qp, pkt, verdict), kept;
+	enum plx_kept_kind kind;
+
+	if (place != NULL)
+		place->packet = copy_of(pkt);
+	while ((kind = plx_rc_next_kept(qp, &kept)) != PLX_KEPT_NONE) {
+		if (kind == PLX_KEPT_NEXT)
+			(void)judge(pair, to, kept.packet);
+		free(kept.packet);
+	}
 	return verdict;
 }
 

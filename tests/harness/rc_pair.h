@@ -21,6 +21,7 @@ struct side {
 	struct plx_rc *qp;
 	struct plx_rq *rq;
 	void *qp_block, *rq_block;
+	struct plx_keep *keep; /* NULL: nothing is kept */
 	/* its output; emits are the newest, payload gathered into a block of its own */
 	struct plx_completion done[PAIR_DONE_MAX];
 	struct plx_event event[PAIR_EVENTS_MAX];
@@ -46,7 +47,8 @@ struct pair_config {
 	bool shared;    /* the receive queues are SRQs */
 	bool one_queue; /* ... and it is one, side 0's, for both */
 	const struct plx_cc_ops *cc;
-	void *cc_state; /* of side 0; side 1 has none */
+	void *cc_state;        /* of side 0; side 1 has none */
+	uint32_t keep_packets; /* that each side keeps behind missing ones; 0: none */
 };
 
 /** What most tests want. */

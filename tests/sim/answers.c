@@ -115,7 +115,8 @@ answer_judge(struct side *side, const struct plx_pkt *pkt, enum plx_verdict verd
 				 verdict == PLX_VERDICT_NAK_RNR ||
 				 verdict == PLX_VERDICT_NAK_SEQUENCE ||
 				 verdict == PLX_VERDICT_RESPONSE_LOST ||
-				 verdict == PLX_VERDICT_LOST_AGAIN,
+				 verdict == PLX_VERDICT_LOST_AGAIN ||
+				 verdict == PLX_VERDICT_LOST_MORE,
 			 "I9", "a good answer is judged: %s", plx_verdict_text(verdict));
 	}
 }

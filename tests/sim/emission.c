@@ -294,6 +294,23 @@ check_fatal(struct side *side, const struct plx_pkt *pkt, uint64_t psn)
 		 plx_verdict_text((enum plx_verdict)side->fatal));
 }
 
+/* Sequence NAKs of two that agreed to it say what has arrived, and nothing else has a payload. */
+static void
+check_bitmap(struct side *side, const struct plx_pkt *pkt, const uint8_t *bitmap)
+{
+	struct world *world = side->pair->world;
+	uint64_t psn = psn_absolute(side->epsn, pkt->psn);
+	bool has = side->attr.selective && pkt->aeth.syndrome == (PLX_AETH_NAK | PLX_NAK_SEQUENCE);
+
+	sim_must(world, pkt->payload_bytes == (has ? PLX_NAK_BITMAP_BYTES : 0), "I11",
+		 "an ACK with a payload of %u", pkt->payload_bytes);
+	for (uint32_t i = 0; i < 8 * pkt->payload_bytes; i++)
+		if (bitmap[i / 8] >> i % 8 & 1)
+			sim_must(world, side->ahead[(psn + 1 + i) % SIM_AHEAD] == psn + 1 + i, "I4",
+				 "a NAK for PSN %06x says that %u behind it has arrived",
+				 pkt->psn.v, i + 1);
+}
+
 /* An ACK or NAK. It uses the token of the packet that it answers. */
 static void
 check_ack(struct side *side, const struct plx_pkt *pkt)
@@ -400,7 +417,7 @@ reply_check(struct side *side, const struct plx_emit *emit, const uint8_t *bytes
 	sim_must(world, side->cnp_tokens == 0 || in_error(side), "I11",
 		 "a reply leaves before the CNP");
 	if (kind == PLX_OP_ACK) {
-		sim_must(world, pkt->payload_bytes == 0, "I11", "an ACK with payload");
+		check_bitmap(side, pkt, bytes + len - PLX_ICRC_BYTES - pkt->payload_bytes);
 		check_ack(side, pkt);
 		return;
 	}

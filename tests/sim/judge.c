@@ -66,6 +66,31 @@ aeth_of(const struct plx_pkt *pkt)
 	return UINT64_C(1) << 40 | (uint64_t)pkt->aeth.syndrome << 32 | pkt->aeth.msn.v;
 }
 
+/* Everything that the packet required has been done. */
+static void
+all_done(struct world *world)
+{
+	const struct judging *judging = &world->judging;
+
+	if (world->evil)
+		return;
+	sim_must(world, judging->left == 0, "I2", "%u bytes of a packet were not placed",
+		 judging->left);
+	sim_must(world, !judging->atomic, "I4", "an atomic was accepted and not executed");
+	sim_must(world, judging->side->due == NULL, "I1",
+		 "a message was accepted and its receive not completed");
+}
+
+/* A packet that was kept follows the one that it waited for. */
+static void
+begin_kept(struct world *world)
+{
+	struct judging *judging = &world->judging;
+
+	all_done(world);
+	*judging = (struct judging){.packet = judging->packet, .received = judging->received};
+}
+
 static void
 on_judged(void *user, struct ep_qp *qp, enum plx_wire_verdict wire, bool icrc_bad,
 	  enum plx_verdict verdict, const struct plx_pkt *pkt)
@@ -91,6 +116,8 @@ on_judged(void *user, struct ep_qp *qp, enum plx_wire_verdict wire, bool icrc_ba
 		return;
 	}
 	accepted_for_judging(world, side);
+	if (world->judging.side != NULL)
+		begin_kept(world);
 	world->judging.side = side;
 	world->judging.pkt = pkt;
 	world->judging.verdict = verdict;
@@ -109,21 +136,13 @@ on_judged(void *user, struct ep_qp *qp, enum plx_wire_verdict wire, bool icrc_ba
 		request_judge(side, pkt, verdict);
 }
 
-/* The call is over: everything that the packet required has been done. Returns: whether it
+/* The call is over: everything that the packets required has been done. Returns: whether one
  * completed a receive. */
 bool
 judge_done(struct world *world)
 {
-	struct judging *judging = &world->judging;
-
-	if (!world->evil) {
-		sim_must(world, judging->left == 0, "I2", "%u bytes of a packet were not placed",
-			 judging->left);
-		sim_must(world, !judging->atomic, "I4", "an atomic was accepted and not executed");
-		sim_must(world, judging->side->due == NULL, "I1",
-			 "a message was accepted and its receive not completed");
-	}
-	return judging->received;
+	all_done(world);
+	return world->judging.received;
 }
 
 /* ---- memory ---- */

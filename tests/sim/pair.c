@@ -284,6 +284,7 @@ reset_model(struct side *side)
 	side->msn = side->exec_offset = 0;
 	side->open = NULL;
 	side->psn_ahead = side->nak_epsn = 0;
+	memset(side->ahead, 0, sizeof(side->ahead));
 	side->naks = 0;
 	side->reply_tokens = side->response_tokens = side->cnp_tokens = 0;
 	side->cnp_from = 0;
@@ -297,6 +298,8 @@ pair_birth(struct pair *pair)
 {
 	struct world *world = pair->world;
 	struct plx_prng prng = draw_stream(world->seed, 'l', pair->index, ++pair->life);
+	struct plx_prng terms = draw_stream(world->seed, 'a', pair->index, pair->life);
+	bool selective = draw_percent(&terms, 60);
 	uint32_t mtu = draw_mtu(&prng);
 
 	pair->closing = false;
@@ -310,6 +313,7 @@ pair_birth(struct pair *pair)
 
 		side->prng = draw_stream(world->seed, 'd', side->id, pair->life);
 		draw_attr(side, &prng, mtu);
+		side->attr.selective = selective;
 		if (side->qp == NULL)
 			create_qp(side, &prng);
 	}

@@ -249,6 +249,21 @@ answered_in_vain(struct side *side)
 	expect_silence(side, clock_local(side->station) + PLX_PROBE_WAIT_MIN_NS / 4);
 }
 
+/* More is missing than what was reported first. */
+static void
+more_reported(struct side *side, const struct plx_pkt *pkt)
+{
+	struct world *world = side->pair->world;
+
+	sim_must(world,
+		 loses_or_reorders(world) || side->peer->state != SIDE_UP ||
+			 side->peer->rnrs_sent > 0,
+		 "I9", "more packets are missing, and nothing is ever lost here");
+	sim_must(world, can_report(side, pkt), "I9", "%s reports no loss",
+		 plx_opcodes[pkt->opcode].name);
+	sign_of_loss(side, PLX_KEEP_PACKETS);
+}
+
 /* An answer of the peer's; what it acknowledges is known already. */
 void
 recovery_answered(struct side *side, const struct plx_pkt *pkt, enum plx_verdict verdict)
@@ -258,6 +273,8 @@ recovery_answered(struct side *side, const struct plx_pkt *pkt, enum plx_verdict
 	else if (verdict == PLX_VERDICT_NAK_SEQUENCE || verdict == PLX_VERDICT_RESPONSE_LOST ||
 		 verdict == PLX_VERDICT_LOST_AGAIN)
 		loss_reported(side, pkt, verdict);
+	else if (verdict == PLX_VERDICT_LOST_MORE)
+		more_reported(side, pkt);
 	else if (plx_opcodes[pkt->opcode].kind == PLX_OP_READ_RESPONSE &&
 		 (verdict == PLX_VERDICT_STALE || verdict == PLX_VERDICT_NAK_AGAIN))
 		answered_in_vain(side);
@@ -278,7 +295,8 @@ recovery_nak_sent(struct side *side, uint64_t psn)
 	if (side->nak_epsn != psn)
 		side->naks = 0;
 	side->nak_epsn = psn;
-	sim_must(world, ++side->naks <= 1 + PLX_RESTARTS_MAX, "R4",
+	/* between two that agreed to it, a NAK says what else has arrived: any may cause one */
+	sim_must(world, ++side->naks <= 1 + PLX_RESTARTS_MAX || side->attr.selective, "R4",
 		 "PSN %06" PRIx64 " is in %u sequence NAKs", psn & PLX_PSN_MASK, side->naks);
 }
 

@@ -306,6 +306,7 @@ judge_ahead(struct side *side, uint64_t psn, enum plx_verdict verdict)
 		 plx_verdict_text(verdict));
 	if (psn >= side->psn_ahead)
 		side->psn_ahead = psn + 1;
+	side->ahead[psn % SIM_AHEAD] = psn;
 }
 
 /* One request packet, and its verdict. */

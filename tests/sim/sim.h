@@ -34,6 +34,7 @@ enum sim_limit {
 	SIM_OP_HISTORY = 64,        /* completed requests that old packets may still speak of */
 	SIM_CC_SLOWEST_NS = 8000,   /* per KiB: the slowest pace of a congestion strategy */
 	SIM_ATOMIC_WORDS = 32,      /* at the beginning of a public slab */
+	SIM_AHEAD = 256,            /* a power of two above PLX_KEEP_PACKETS */
 	SIM_SLAB_GUARD = 64,        /* bytes on either side of a slab that nothing ever grants */
 	SIM_SOURCE_BYTES = 1 << 19, /* constant bytes that all messages are taken from */
 	SIM_MESSAGE_MAX = 1 << 18,
@@ -376,11 +377,12 @@ struct side {
 	struct op *due;       /* the message whose receive completion comes next */
 	bool rnr_owed;
 	uint64_t rnrs_sent;
-	uint64_t psn_replied;   /* everything before it is acknowledged on the wire */
-	uint64_t psn_delivered; /* everything before it has been completed to the application */
-	uint64_t psn_ahead;     /* one past the newest that arrived ahead of its turn */
-	uint64_t nak_epsn;      /* the ePSN of the last sequence NAK */
-	uint32_t naks;          /* sequence NAKs with that ePSN */
+	uint64_t psn_replied;      /* everything before it is acknowledged on the wire */
+	uint64_t psn_delivered;    /* everything before it has been completed to the application */
+	uint64_t psn_ahead;        /* one past the newest that arrived ahead of its turn */
+	uint64_t ahead[SIM_AHEAD]; /* PSNs that arrived ahead of their turn, by their low bits */
+	uint64_t nak_epsn;         /* the ePSN of the last sequence NAK */
+	uint32_t naks;             /* sequence NAKs with that ePSN */
 	uint64_t reply_tokens, response_tokens, cnp_tokens;
 	uint64_t cnp_from; /* by the station's clock: a mark earns a CNP again from then on */
 	uint8_t fatal;     /* enum plx_verdict that took the responder down, or NONE */

@@ -58,6 +58,18 @@ public_memory(struct station *station, struct plx_prng *prng)
 	}
 }
 
+/* What is kept behind missing packets: by most, of few connections by some. */
+static void
+draw_keep(const struct world *world, struct ep_config *config)
+{
+	struct plx_prng prng = draw_stream(world->seed, 'k', config->ip4, 0);
+
+	if (draw_percent(&prng, 20))
+		return;
+	config->keep_blocks = (uint32_t)draw_log(&prng, 1, 8);
+	config->keep_packets = (uint32_t)draw_log(&prng, 1, 4 * PLX_KEEP_PACKETS);
+}
+
 void
 station_create(struct world *world, uint32_t index, const struct ep_hooks *hooks)
 {
@@ -72,6 +84,7 @@ station_create(struct world *world, uint32_t index, const struct ep_hooks *hooks
 				     .ip4 = 0x0a000001 + index,
 				     .hooks = hooks,
 				     .user = station};
+	draw_keep(world, config);
 	config->secret.word[0] = plx_prng_next(&prng);
 	config->secret.word[1] = plx_prng_next(&prng);
 	config->mem.domains = SIM_DOMAINS;

@@ -74,6 +74,7 @@ free_engine(struct plx_engine *engine)
 	engine_seat_free(engine->own);
 	plx_heap_free(engine->table);
 	plx_heap_free(engine->scratch);
+	plx_heap_free(engine->keep_memory);
 	plx_guarded_free(engine->numbers, sizeof(*engine->numbers));
 	plx_heap_free(engine);
 }
@@ -154,6 +155,7 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 	plx_list_init(&engine->seats);
 	plx_list_init(&engine->copying);
 	if (!make_rings(engine, socket) || !make_tables(engine, socket) || !make_numbers(engine) ||
+	    !engine_keep_init(engine, socket) ||
 	    engine_seat_make(engine, NULL, &engine->own) != PLX_OK || !engine->link->open(engine)) {
 		plx_why_set(why, "no memory for an engine of %u queue pairs", config->qps);
 		free_engine(engine);

@@ -81,6 +81,8 @@ struct plx_engine_config {
 	X(tx_gsi_dropped, "CM datagrams dropped: no neighbour, or no room")             \
 	X(rx_icrc, "packets with a wrong ICRC")                                         \
 	X(rx_no_copy, "packets dropped because too many copies of private memory wait") \
+	X(rx_kept, "packets kept behind a missing one")                                 \
+	X(rx_taken, "kept packets processed when it had arrived")                       \
 	X(rx_linearised, "packets copied into one buffer because they came in several") \
 	X(rx_tagged_again, "packets whose VLAN tag the device had stripped")            \
 	X(rx_too_long, "packets longer than the port's limit, dropped")                 \

@@ -375,6 +375,8 @@ struct plx_engine {
 	struct plx_actions actions;
 
 	struct engine_seat *own; /* of programs that have no other */
+	struct plx_keep *keep;   /* kept.c */
+	void *keep_memory;
 
 	/* written by other threads */
 	PLX_ALIGNED_LINE atomic_bool has_ahs; /* `ah_table` is set, and stays */
@@ -444,6 +446,24 @@ uint32_t engine_serve_doorbells(struct plx_engine *engine);
 
 /* receive.c */
 uint32_t engine_receive(struct plx_engine *engine);
+
+/* A packet whose ICRC is verified, from the BTH to the ICRC. */
+struct engine_received {
+	struct rte_mbuf *m;
+	const uint8_t *bth; /* in `m`, unless that is in several pieces or has no VLAN tag */
+	uint32_t roce_bytes;
+};
+
+/* kept.c */
+bool engine_keep_init(struct plx_engine *engine, int socket);
+/* Keep a packet that was judged, if it lies behind a missing one. */
+PLX_COLD void engine_keep(struct plx_engine *engine, struct engine_qp *qp,
+			  const struct engine_received *packet, const struct plx_pkt *pkt,
+			  enum plx_verdict verdict);
+/* Process what need not be kept any more. */
+void engine_take_kept(struct plx_engine *engine, struct engine_qp *qp);
+/* The queue pair has failed or is in RESET. */
+void engine_release_kept(struct engine_qp *qp);
 
 /* schedule.c
  * Returns: the number of packets */

@@ -166,6 +166,8 @@ serve(struct plx_engine *engine, struct engine_copier *copier)
 			fail(engine, qp, &record);
 		if (--qp->copies == 0) {
 			qp->copy_failed = qp->copy_failure_told = false;
+			if (qp->ud == NULL)
+				engine_take_kept(engine, qp);
 			engine_schedule(engine, qp);
 		}
 	}

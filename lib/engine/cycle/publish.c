@@ -140,6 +140,7 @@ engine_raise_event(struct plx_engine *engine, struct engine_qp *qp, const struct
 		return;
 	}
 	if (event->kind == PLX_EVENT_FAILED) {
+		engine_release_kept(qp);
 		engine_sq_set_state(&qp->sq, PLX_QP_ERROR);
 		record_failure(engine, qp);
 	}

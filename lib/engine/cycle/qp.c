@@ -76,6 +76,7 @@ engine_qp_detach(struct engine_qp *qp)
 		uint32_t end = engine_sq_end(&qp->sq);
 
 		(void)!plx_rc_modify(qp->rc, PLX_QP_RESET, NULL);
+		engine_release_kept(qp);
 		engine_sq_drop(&qp->sq, end);
 	}
 	/* An SRQ held back because of this queue pair's completion queue would never be released
@@ -279,6 +280,8 @@ engine_qp_modify(struct engine_qp *qp, enum plx_qp_state to, const struct plx_rc
 	if (to == PLX_QP_ERROR)
 		atomic_store(&qp->sq.front->rd_atomic_ok, true);
 	engine_sq_set_state(&qp->sq, to);
+	if (to == PLX_QP_RESET || to == PLX_QP_ERROR)
+		engine_release_kept(qp);
 	if (to == PLX_QP_RESET)
 		reset_queues(qp, end);
 	if (to == PLX_QP_ERROR) {

@@ -249,6 +249,7 @@ make_transport(struct engine_qp *qp, const struct qp_back_config *config, void *
 				       .domain = config->domain,
 				       .mem = engine->config.mem,
 				       .rq = qp->recv->rq,
+				       .keep = engine->keep,
 				       .cc = engine_congestion_ops(config->congestion),
 				       .cc_state = qp->strategy,
 				       .foreign = qp->seat->waker != NULL};

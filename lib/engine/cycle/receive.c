@@ -143,21 +143,28 @@ icrc_right(const struct plx_engine *engine, const uint8_t *ip, size_t ip_bytes)
 }
 
 static inline void
-judge(struct plx_engine *engine, struct engine_qp *qp, const struct plx_pkt *pkt)
+judge(struct plx_engine *engine, struct engine_qp *qp, const struct engine_received *packet,
+      const struct plx_pkt *pkt)
 {
+	enum plx_verdict verdict;
+
 	if (plx_unlikely(!engine_may_copy(qp))) {
 		plx_count(&engine->counters.rx_no_copy, 1);
 		return;
 	}
-	(void)plx_rc_on_packet(qp->rc, pkt, engine->now, &engine->actions);
+	verdict = plx_rc_on_packet(qp->rc, pkt, engine->now, &engine->actions);
 	engine_execute(engine, qp);
+	if (plx_unlikely(plx_verdict_is_ahead(verdict)))
+		engine_keep(engine, qp, packet, pkt, verdict);
+	engine_take_kept(engine, qp);
 	mark_received(engine, qp);
 }
 
 /* Slow path, for any packet: lines 1 to 5 of the decision table. */
 static __attribute__((noinline)) void
-receive_slow(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsigned trust)
+receive_slow(struct plx_engine *engine, struct rte_mbuf *m, const uint8_t *bytes, size_t len)
 {
+	struct engine_received packet = {.m = m};
 	enum plx_wire_verdict wire;
 	enum plx_verdict verdict;
 	struct plx_frame frame;
@@ -169,7 +176,7 @@ receive_slow(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsign
 	    (wire == PLX_WIRE_STATION && PLX_MUTANT(STATION_NOT_LOOKED_AT)))
 		wire = PLX_WIRE_OK;
 	if (plx_likely(wire == PLX_WIRE_OK))
-		wire = plx_frame_decode(bytes, len, trust, &frame);
+		wire = plx_frame_decode(bytes, len, trust_of(m), &frame);
 	/* Multicast is valid for ARP and neighbour discovery only. */
 	if (plx_likely(wire == PLX_WIRE_OK) && plx_unlikely(bytes[0] & 1))
 		wire = PLX_WIRE_STATION;
@@ -209,7 +216,9 @@ receive_slow(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsign
 	}
 	pkt.ce = is_marked(plx_frame_ecn(&frame));
 	engine_rq_feed(qp->recv);
-	judge(engine, qp, &pkt);
+	packet.bth = bytes + frame.udp_at + PLX_UDP_BYTES;
+	packet.roce_bytes = frame.udp_bytes - PLX_UDP_BYTES;
+	judge(engine, qp, &packet, &pkt);
 }
 
 /* What the queue pair expects next; false: anything else. */
@@ -234,16 +243,30 @@ receive_expected(struct plx_engine *engine, struct engine_qp *qp, const uint8_t 
 	return true;
 }
 
+/* Anything else of the peer's, after the ICRC. Returns: false: it is not for this queue pair */
+static __attribute__((noinline)) bool
+receive_other(struct plx_engine *engine, struct engine_qp *qp, const struct engine_received *packet,
+	      bool ce)
+{
+	struct plx_pkt pkt;
+
+	if (plx_unlikely(plx_pkt_decode(packet->bth, packet->roce_bytes, &pkt) != PLX_WIRE_OK ||
+			 plx_rc_admit_peer(qp->rc, &pkt) != PLX_VERDICT_ACCEPT))
+		return false;
+	pkt.ce = ce;
+	judge(engine, qp, packet, &pkt);
+	return true;
+}
+
 /* Fast path: nearly all packets are those that the queue pair expects from its peer, and need no
  * decoding of the frame.
  * Returns: false, with nothing changed, for all others: they use the slow path */
 static inline bool
-receive_fast(struct plx_engine *engine, const uint8_t *bytes, size_t len)
+receive_fast(struct plx_engine *engine, struct rte_mbuf *m, const uint8_t *bytes, size_t len)
 {
 	const uint8_t *ip = bytes + engine->ip_at, *bth;
 	size_t ip_bytes, header, roce;
 	struct engine_qp *qp;
-	struct plx_pkt pkt;
 	bool six, ce;
 
 	if (plx_unlikely(len < (size_t)engine->ip_at - PLX_ETH_BYTES + PLX_FLOW_BYTES_MIN))
@@ -264,12 +287,9 @@ receive_fast(struct plx_engine *engine, const uint8_t *bytes, size_t len)
 	engine_rq_feed(qp->recv);
 	if (!ce && plx_likely(qp->copies == 0) && receive_expected(engine, qp, bth, roce))
 		return true;
-	if (plx_unlikely(plx_pkt_decode(bth, roce, &pkt) != PLX_WIRE_OK ||
-			 plx_rc_admit_peer(qp->rc, &pkt) != PLX_VERDICT_ACCEPT))
-		return false;
-	pkt.ce = ce;
-	judge(engine, qp, &pkt);
-	return true;
+	return receive_other(
+		engine, qp,
+		&(struct engine_received){.m = m, .bth = bth, .roce_bytes = (uint32_t)roce}, ce);
 }
 
 /* @param at where the packet is in its burst; NULL afterwards if another engine has it now */
@@ -285,12 +305,12 @@ receive_one(struct plx_engine *engine, struct rte_mbuf **at)
 		if (bytes == NULL)
 			return;
 	}
-	if (plx_likely(receive_fast(engine, bytes, len)))
+	if (plx_likely(receive_fast(engine, m, bytes, len)))
 		return;
 	if (plx_unlikely(engine->member != NULL) && engine_hand_over(engine, m, bytes, len))
 		*at = NULL;
 	else
-		receive_slow(engine, bytes, len, trust_of(m));
+		receive_slow(engine, m, bytes, len);
 }
 
 /* Receive loopback packets, which never leave the port. */

@@ -9,7 +9,7 @@
  * response: a response to a later packet shows that theirs was lost (IBTA vol 1, 9.7.5.1.2,
  * "implied NAK").
  */
-#include "qp.h"
+#include "keep.h"
 
 /* All packets of the entry at `done` are acknowledged. */
 static inline void
@@ -111,10 +111,31 @@ on_nak(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_ac
 	};
 	uint8_t code = pkt->aeth.syndrome & PLX_AETH_VALUE_MASK;
 
+	if (code == PLX_NAK_SEQUENCE && selective_take_report(qp, pkt))
+		return selective_on_loss(qp, now, PLX_LOSS_NAK, out);
 	if (code == PLX_NAK_SEQUENCE)
 		return qp->recovery->on_loss(qp, pkt->psn, now, PLX_LOSS_NAK, out);
 	requester_fail(qp, fatal[code].status, out);
 	return fatal[code].verdict;
+}
+
+/* An answer to what lies behind a response that is missing.
+ * @param known what has arrived */
+static enum plx_verdict
+missing(struct plx_rc *qp, struct plx_psn psn, bool known, uint64_t now, struct plx_actions *out)
+{
+	if (known)
+		return selective_on_loss(qp, now, PLX_LOSS_RESPONSE, out);
+	return qp->recovery->on_loss(qp, psn, now, PLX_LOSS_RESPONSE, out);
+}
+
+static enum plx_verdict
+missing_with_nak(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
+		 struct plx_actions *out)
+{
+	bool known = selective_take_report(qp, pkt) || selective_take_ack(qp, pkt->psn);
+
+	return missing(qp, pkt->psn, known, now, out);
 }
 
 static enum plx_verdict
@@ -132,7 +153,9 @@ on_ack(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_ac
 	if (PLX_MUTANT(ACK_ONE_TOO_MANY) && !plx_psn_eq(until, qp->req.high))
 		until = plx_psn_add(until, 1);
 	if (!requester_take_until(qp, until, now))
-		return qp->recovery->on_loss(qp, pkt->psn, now, PLX_LOSS_RESPONSE, out);
+		return nak && value == PLX_NAK_SEQUENCE
+			       ? missing_with_nak(qp, pkt, now, out)
+			       : missing(qp, pkt->psn, selective_take_ack(qp, until), now, out);
 	if (type == PLX_AETH_ACK)
 		return PLX_VERDICT_ACKED;
 	return nak ? on_nak(qp, pkt, now, out) : on_rnr(qp, pkt, now, out);
@@ -220,12 +243,13 @@ on_read_response(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
 	bool completes = req->acked + 1 == track->packets;
 	bool ends = completes || (req->acked + 1) % qp->read_chunk == 0;
 	bool last = plx_opcode_has(op, PLX_OPF_LAST) || plx_opcode_has(op, PLX_OPF_ONLY);
+	bool in_part = req->has_parts && plx_psn_before(req->una, req->parts_end);
 
 	if (bytes > qp->mtu)
 		bytes = qp->mtu;
 	if (pkt->payload_bytes != bytes)
 		return refuse_answer(qp, PLX_VERDICT_RESPONSE_BAD, PLX_WC_LOCAL_LENGTH, out);
-	if (last != ends && !(last && req->cut == req->done + 1))
+	if (last != ends && !(last && in_part))
 		return refuse_answer(qp, PLX_VERDICT_RESPONSE_BAD, PLX_WC_BAD_RESPONSE, out);
 	if (!place_answer(qp, offset, pkt->payload, bytes, out))
 		return refuse_answer(qp, PLX_VERDICT_RESPONSE_DENIED, PLX_WC_LOCAL_PROTECTION, out);
@@ -260,7 +284,8 @@ outside(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now)
 static PLX_COLD enum plx_verdict
 behind_a_gap(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_actions *out)
 {
-	enum plx_verdict verdict = qp->recovery->on_loss(qp, pkt->psn, now, PLX_LOSS_RESPONSE, out);
+	bool known = selective_take_response(qp, pkt->psn);
+	enum plx_verdict verdict = missing(qp, pkt->psn, known, now, out);
 
 	if (verdict == PLX_VERDICT_NAK_AGAIN &&
 	    plx_opcodes[pkt->opcode].kind == PLX_OP_READ_RESPONSE)

@@ -7,7 +7,7 @@
  * One ACK can complete hundreds of requests, and one failure can flush thousands, but an action
  * list has a fixed size. What does not fit stays in the queue, and the next call continues there.
  */
-#include "qp.h"
+#include "keep.h"
 
 bool
 complete_is_flushed(const struct plx_rc *qp)
@@ -163,6 +163,7 @@ complete_to_error(struct plx_rc *qp, enum plx_wc_status cause, struct plx_action
 	qp->more = true;
 	qp->flush_told = false;
 	recover_disarm(qp);
+	selective_end(qp);
 	qp->req.pace_until = PLX_NEVER;
 	qp->req.rnr_waiting = false;
 	qp->resp.open = OPEN_NONE;

@@ -439,8 +439,8 @@ is_next_request(const struct plx_rc *qp, struct plx_psn psn)
 {
 	const struct responder *resp = &qp->resp;
 
-	return plx_psn_eq(psn, resp->expected) && qp->state == PLX_QP_RTS && !resp->nak_out &&
-	       resp->heard && (resp->owed == OWED_NOTHING || resp->owed == OWED_ACK);
+	return plx_psn_eq(psn, resp->expected) && qp->state == PLX_QP_RTS && resp->unusual == 0 &&
+	       (resp->owed == OWED_NOTHING || resp->owed == OWED_ACK);
 }
 
 /* The counterpart of apply_accept() in responder.c, for a packet with a payload.

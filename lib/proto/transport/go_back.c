@@ -2,7 +2,7 @@
  *
  * The recovery strategy that goes back: everything after a loss is sent again. It never sends
  * (requester.c does) and never processes responses (acknowledge.c does). Start with on_loss(),
- * narrow() and on_deadline().
+ * go_back_narrow() and on_deadline().
  *
  * A loss is detected in one of four ways:
  *
@@ -18,7 +18,7 @@
  * (see on_useless_response()). A window, which losses narrow, bounds how much is
  * retransmitted.
  */
-#include "qp.h"
+#include "keep.h"
 
 /* ---- the window after a loss ---- */
 
@@ -35,8 +35,8 @@ cuts(const struct plx_rc *qp)
  * by one packet with each acknowledged packet, up to the agreed size. So it settles at a few times
  * that number.
  */
-static void
-narrow(struct plx_rc *qp)
+void
+go_back_narrow(struct plx_rc *qp)
 {
 	struct requester *req = &qp->req;
 	uint32_t less = req->window - req->window / 3;
@@ -68,6 +68,7 @@ static void
 on_rnr(struct plx_rc *qp)
 {
 	recover_disarm(qp);
+	selective_end(qp);
 	qp->req.go_back.probed = false;
 	qp->req.go_back.went_back = false; /* packets sent after the wait are a new flight */
 	if (PLX_MUTANT(RNR_SENDS_ALL))
@@ -87,10 +88,21 @@ read_again(struct plx_rc *qp, uint32_t packets)
 {
 	struct requester *req = &qp->req;
 
-	if (cuts(qp) && packets > req->window &&
-	    (req->cursor_packet % qp->read_chunk > 0 || PLX_MUTANT(UNKNOWN_READ_IN_PIECES))) {
+	uint32_t all = packets;
+	struct plx_psn end;
+
+	if (selective_is_on(qp)) {
+		packets = selective_read_packets(qp, packets);
+	} else if (cuts(qp) && packets > req->window &&
+		   (req->cursor_packet % qp->read_chunk > 0 ||
+		    PLX_MUTANT(UNKNOWN_READ_IN_PIECES))) {
 		packets = req->window;
 		req->cut = req->cursor + 1;
+	}
+	end = plx_psn_add(req->next, packets);
+	if (packets < all && (!req->has_parts || plx_psn_before(req->parts_end, end))) {
+		req->has_parts = true;
+		req->parts_end = end;
 	}
 	req->go_back.in_vain += packets;
 	if (req->go_back.in_vain > PLX_READ_CHUNK_PACKETS_MAX)
@@ -149,6 +161,7 @@ go_back(struct plx_rc *qp, uint64_t now, enum plx_loss cause)
 {
 	struct requester *req = &qp->req;
 
+	selective_end(qp);
 	requester_rewind(req);
 	if (PLX_MUTANT(GO_BACK_TOO_FAR)) {
 		req->next = plx_psn_sub(req->next, req->cursor_packet);
@@ -158,10 +171,11 @@ go_back(struct plx_rc *qp, uint64_t now, enum plx_loss cause)
 		req->next = plx_psn_add(req->next, 1);
 		req->cursor_packet++;
 	}
-	narrow(qp);
+	go_back_narrow(qp);
 	qp->slow_path |= SLOW_PATH_REPAIR;
 	req->since_ack_request = 0;
 	req->go_back.flight_at = PLX_NEVER;
+	req->flight_end = req->high;
 	req->timed_at = PLX_NEVER;
 	qp->slow_path &= (uint8_t)~SLOW_PATH_PROBE;
 	plx_count(&qp->counters.go_backs, 1);
@@ -196,6 +210,21 @@ lost_again(const struct requester *req, struct plx_psn psn, uint64_t now, enum p
 }
 
 /*
+ * Responses that were kept let una jump to the next missing one, which was requested again with all
+ * others. Is that so short a time ago that it cannot have come yet?
+ */
+static bool
+is_on_its_way(const struct plx_rc *qp, uint64_t now)
+{
+	const struct requester *req = &qp->req;
+	const struct go_back *go_back = &req->go_back;
+
+	return keep_has_responses(qp) && go_back->flight_at != PLX_NEVER &&
+	       plx_psn_before(req->una, req->flight_end) && req->rtt_least != PLX_NEVER &&
+	       now - go_back->flight_at < req->rtt;
+}
+
+/*
  * Process a NAK, or a response at `psn` that follows a missing one; una is the missing PSN. Later
  * packets of the same flight report the same loss, and a forged NAK must not cause more than one
  * flight. So the requester reacts once, until una moves, the timer expires, or the retransmission
@@ -207,7 +236,8 @@ on_loss(struct plx_rc *qp, struct plx_psn psn, uint64_t now, enum plx_loss cause
 {
 	struct requester *req = &qp->req;
 
-	if (plx_psn_eq(req->next, req->una))
+	if (plx_psn_eq(req->next, req->una) ||
+	    (cause == PLX_LOSS_RESPONSE && is_on_its_way(qp, now)))
 		return PLX_VERDICT_NAK_AGAIN;
 	if (!req->go_back.went_back) {
 		recover_set_wait(qp); /* there are losses, so the probes were justified */
@@ -255,7 +285,9 @@ on_deadline(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 				     PLX_MUTANT(WAIT_DOUBLES_ON) ? PLX_NEVER : qp->ack_timeout);
 	req->ack_deadline = plx_time_min(plx_time_add(now, req->ack_wait), req->go_back.retry_at);
 	req->timed_at = PLX_NEVER;
-	if (plx_psn_eq(req->next, req->una))
+	if (selective_is_on(qp))
+		requester_to_high(qp);
+	else if (plx_psn_eq(req->next, req->una))
 		return; /* it went back, and is held from sending */
 	if (PLX_MUTANT(PROBE_COSTS_A_RETRY) && req->retries_left > 0)
 		req->retries_left--;
@@ -267,10 +299,11 @@ on_deadline(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 /* ---- progress ---- */
 
 static void
-on_resent(struct plx_rc *qp, uint64_t now)
+on_resent(struct plx_rc *qp, struct plx_psn psn, uint32_t packets, uint64_t now)
 {
 	if (qp->req.go_back.flight_at == PLX_NEVER)
 		qp->req.go_back.flight_at = now;
+	selective_on_resent(qp, psn, packets, now);
 }
 
 /* The loss is repaired, and the next one is a new loss. */
@@ -284,7 +317,11 @@ on_progress(struct plx_rc *qp, uint32_t packets)
 	req->go_back.went_back = false;
 	req->go_back.probed = false;
 	qp->slow_path &= (uint8_t)~SLOW_PATH_PROBE;
-	if (!(qp->slow_path & SLOW_PATH_NARROW))
+	selective_on_progress(qp, packets);
+	if (req->has_parts && !plx_psn_before(req->una, req->parts_end))
+		req->has_parts = false;
+	if (!(qp->slow_path & SLOW_PATH_NARROW) && !keep_has_responses(qp) &&
+	    !selective_is_on(qp) && !req->has_parts)
 		qp->slow_path &= (uint8_t)~SLOW_PATH_REPAIR;
 }
 

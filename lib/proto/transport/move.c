@@ -90,6 +90,7 @@ take_terms(struct plx_rc *to, const struct plx_rc *from)
 	to->read_chunk = from->read_chunk;
 	to->ack_timeout = from->ack_timeout;
 	to->recovery = from->recovery;
+	to->selective = from->selective;
 	to->blank = from->blank;
 	to->path = from->path;
 }
@@ -112,9 +113,12 @@ take_requester(struct plx_rc *to, const struct plx_rc *from)
 }
 
 static void
-take_responder(struct plx_rc *to, const struct plx_rc *from, uint64_t now)
+take_responder(struct plx_rc *to, struct plx_rc *from, uint64_t now)
 {
 	to->resp = from->resp;
+	/* Requests behind a missing one, or behind one that found no receive. */
+	to->keep = from->keep;
+	from->keep = NULL;
 	memcpy(to->res, from->res, to->caps.responder_resources * sizeof(*to->res));
 	to->former_until = plx_time_add(now, plx_rc_former_ns(from));
 }

@@ -24,6 +24,10 @@ enum {
 	PLX_REORDER_DEPTH = 16, /* packets by which one may be late in the same flight */
 	PLX_PROBE_WAIT_MIN_NS = 100 * 1000, /* minimum time before the first probe */
 	PLX_WINDOW_LEAST = 4, /* packets in flight after losses, unless fewer were agreed */
+	/* behind the first missing packet of a direction: so far packets are kept, and repaired one
+	 * by one. A power of two of at least 64 */
+	PLX_KEEP_PACKETS = 128,
+	PLX_NAK_BITMAP_BYTES = PLX_KEEP_PACKETS / 8,
 };
 
 /* A queue pair sends at most one CNP in this time, as RNICs do. */
@@ -70,6 +74,7 @@ enum {
 	X(NAK_OPERATION, "NAK: remote operation")                                           \
 	X(NAK_AGAIN, "NAK or lost response already acted upon")                             \
 	X(LOST_AGAIN, "retransmission lost: retransmitted again")                           \
+	X(LOST_MORE, "NAK or lost response: more packets are missing")                      \
 	X(SYNDROME, "reserved syndrome")                                                    \
 	X(CNP, "congestion notification accepted")
 
@@ -200,6 +205,32 @@ uint32_t plx_rq_count(const struct plx_rq *rq);
 /** Entries that can be posted now. */
 uint32_t plx_rq_room(const struct plx_rq *rq);
 
+/* ---- packets behind a missing one ---- */
+
+/* A packet that waits for a missing one. The caller of plx_rc_keep() fills it in and gets it back
+ * from plx_rc_next_kept(). */
+struct plx_kept {
+	void *packet;       /* whatever the caller needs to release it */
+	const uint8_t *bth; /* [len] BTH to ICRC, which is checked */
+	uint32_t len;
+};
+
+/** What the queue pairs of one owner thread keep: blocks, of which a queue pair has one while a
+ * packet is missing. If all are in use, or too many packets are kept, the others drop what lies
+ * behind a missing packet. */
+struct plx_keep;
+
+/** Bytes that plx_keep_init() needs. */
+size_t plx_keep_bytes(uint32_t blocks);
+/**
+ * @param memory  [plx_keep_bytes()] zeros, aligned to PLX_CACHE_LINE; owned by the caller
+ * @param packets kept at once by all queue pairs
+ */
+struct plx_keep *plx_keep_init(void *memory, uint32_t blocks, uint32_t packets);
+/** Packets that are kept, and how many more can be. */
+uint32_t plx_keep_count(const struct plx_keep *keep);
+uint32_t plx_keep_room(const struct plx_keep *keep);
+
 /* ---- queue pairs ---- */
 
 /* The capacity of a QP; fixed for its lifetime. */
@@ -219,6 +250,7 @@ struct plx_rc_ids {
 	const struct plx_cc_ops *cc;
 	void *cc_state;
 	const struct plx_recovery_ops *recovery; /* NULL: plx_recovery_go_back */
+	struct plx_keep *keep;                   /* outlives the QP; NULL: nothing is kept */
 	/* the program that posts is another process: what it says of our memory is not believed, so
 	 * PLX_WR_REG has a list of pages */
 	bool foreign;
@@ -252,6 +284,9 @@ struct plx_rc_attr {
 	uint32_t window_packets; /* 1 .. PLX_WINDOW_PACKETS_MAX */
 	uint32_t ack_interval;   /* maximum packets from one AckReq to the next; 1 .. */
 	uint32_t read_chunk_packets; /* 1 .. PLX_READ_CHUNK_PACKETS_MAX */
+	/* both ends say in sequence NAKs what they have kept, and send again only what is missing;
+	 * as agreed: another peer does not know such NAKs. Read for RTR */
+	bool selective;
 };
 
 struct plx_rc;
@@ -377,6 +412,43 @@ enum plx_verdict plx_rc_admit_peer(const struct plx_rc *qp,
  */
 enum plx_verdict plx_rc_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
 				  struct plx_actions *out);
+
+/** Can plx_rc_keep() keep a packet with that verdict? */
+static inline bool
+plx_verdict_is_ahead(enum plx_verdict verdict)
+{
+	return verdict == PLX_VERDICT_AHEAD || verdict == PLX_VERDICT_AHEAD_AGAIN ||
+	       verdict == PLX_VERDICT_RESPONSE_LOST || verdict == PLX_VERDICT_LOST_MORE ||
+	       verdict == PLX_VERDICT_LOST_AGAIN || verdict == PLX_VERDICT_NAK_AGAIN;
+}
+
+/**
+ * Keep a packet that plx_rc_on_packet() has just judged, if it lies behind a missing one.
+ *
+ * @param pkt     the packet
+ * @param verdict on it
+ * Returns: where the caller describes it, having taken care that its bytes stay; NULL: it is not
+ *          kept, because it is in order, known, too far ahead, or there is no room
+ * Cost:    O(1)
+ * Tests:   tests/unit/proto/transport/keep.c, tests/sim
+ */
+struct plx_kept *plx_rc_keep(struct plx_rc *qp, const struct plx_pkt *pkt,
+			     enum plx_verdict verdict);
+
+enum plx_kept_kind {
+	PLX_KEPT_NONE,
+	PLX_KEPT_NEXT,  /* what is expected now: to be processed as if it had just arrived, unless
+			 * its CE mark, which has been seen; then to be released */
+	PLX_KEPT_STALE, /* to be released */
+};
+
+/**
+ * The next packet that need no longer be kept. To be called after plx_rc_on_packet(), and after
+ * whatever may have failed or reset the QP, until it returns NONE: what is kept is never released
+ * otherwise.
+ * Cost: O(1), plus O(packets since the last call)
+ */
+enum plx_kept_kind plx_rc_next_kept(struct plx_rc *qp, struct plx_kept *out);
 
 /**
  * Emit the QP's next packets: first responses (ACK, NAK, READ responses, atomic results, CNP), then

@@ -4,7 +4,7 @@
  * packet, the time, or room to send to the requester and the responder.
  * It never judges a packet. Start with plx_rc_on_packet() and plx_rc_transmit().
  */
-#include "qp.h"
+#include "keep.h"
 
 /* ---- memory ---- */
 
@@ -68,6 +68,7 @@ qp_init(void *memory, size_t head, const struct plx_rc_caps *caps, const struct 
 	qp->asker = (struct plx_asker){.domain = ids->domain, .qpn = ids->qpn, .memo = &qp->memo};
 	qp->mem = ids->mem;
 	qp->foreign = ids->foreign;
+	qp->keep_pool = ids->keep;
 	qp->rq = ids->rq;
 	qp->cc = ids->cc;
 	qp->cc_state = ids->cc_state;
@@ -128,6 +129,7 @@ to_rtr(struct plx_rc *qp, const struct plx_rc_attr *attr)
 	qp->blank =
 		(struct plx_pkt){.migreq = true, .pkey = attr->pkey, .dest_qpn = attr->dest_qpn};
 	qp->enabled = attr->enabled;
+	qp->selective = attr->selective;
 	qp->rnr_timer = attr->rnr_timer;
 	qp->resp.expected = attr->rq_psn;
 	qp->resp.ack_psn = plx_psn_sub(attr->rq_psn, 1);
@@ -167,6 +169,7 @@ to_reset(struct plx_rc *qp)
 	qp->turn = false;
 	for (uint32_t i = qp->req.done; i != qp->req.tail; i++)
 		complete_undo(qp, i);
+	selective_end(qp);
 	requester_reset(qp);
 	responder_reset(qp);
 	if (!qp->rq->shared)
@@ -518,9 +521,9 @@ judge(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_act
 static void
 raise_established(struct plx_rc *qp, enum plx_verdict verdict, struct plx_actions *out)
 {
-	if (qp->resp.heard || verdict != PLX_VERDICT_ACCEPT)
+	if (plx_likely(!(qp->resp.unusual & RESP_UNHEARD)) || verdict != PLX_VERDICT_ACCEPT)
 		return;
-	qp->resp.heard = true;
+	qp->resp.unusual &= (uint8_t)~RESP_UNHEARD;
 	if (qp->state == PLX_QP_RTR)
 		action_event(qp, out, PLX_EVENT_COMM_ESTABLISHED, 0);
 }

@@ -116,6 +116,11 @@ struct requester {
 	uint64_t timed_at;    /* when it was sent; PLX_NEVER: no packet is timed */
 	uint64_t rtt, rtt_spread;
 	uint64_t rtt_least; /* PLX_NEVER: not known yet */
+
+	/* what is rarely used comes last */
+	bool has_parts;            /* parts of READs were requested again, ... */
+	struct plx_psn parts_end;  /* ... the last of which ends there */
+	struct plx_psn flight_end; /* what was in flight when it went back ends there */
 };
 
 /* ---- responder ---- */
@@ -161,16 +166,21 @@ struct resource {
 	};
 };
 
+enum unusual {
+	RESP_NAK_OUT = 1 << 0, /* one NAK per flight: cleared when the expected packet arrives */
+	RESP_UNHEARD = 1 << 1, /* COMM_ESTABLISHED was not raised yet */
+	RESP_KEEPS = 1 << 2,   /* packets behind a missing one: keep.c */
+};
+
 struct responder {
 	struct plx_psn expected;
 	struct plx_msn msn;
-	struct gap gap;         /* packets dropped for being ahead; valid while nak_out */
+	struct gap gap;         /* packets ahead; valid while RESP_NAK_OUT */
 	struct plx_psn ack_psn; /* newest SEND or WRITE packet accepted; never a READ's (C9-105) */
 	uint8_t open;           /* enum open_message */
 	bool recv_open;
-	bool nak_out; /* one NAK per flight: cleared when the expected packet arrives */
-	bool heard;   /* COMM_ESTABLISHED was raised */
-	uint8_t owed; /* enum owed_kind */
+	uint8_t unusual; /* enum unusual: reasons not to use the fast path for requests */
+	uint8_t owed;    /* enum owed_kind */
 	uint8_t owed_syndrome;
 	bool cnp_owed;
 	uint8_t recv_status; /* enum plx_wc_status of the open receive if the QP fails */
@@ -213,6 +223,7 @@ struct plx_rc {
 	uint8_t mtu_shift;
 	uint8_t slow_path; /* enum slow_path: reasons not to use the fast path for requests */
 	bool foreign;      /* as plx_rc_ids */
+	bool selective;    /* as plx_rc_attr */
 	uint32_t mtu;
 	uint32_t qpn, dest_qpn;
 	uint16_t pkey;
@@ -249,6 +260,8 @@ struct plx_rc {
 	uint64_t former_until;
 	struct plx_ud_ah *ahs; /* datagrams: [ah_count] as plx_ud_ids; NULL: no datagrams */
 	uint32_t ah_count;
+	struct plx_keep *keep_pool; /* NULL: nothing is kept */
+	struct keep *keep;          /* keep.h; NULL: nothing is kept or repaired */
 };
 
 /* Datagram queue pair: the queues of a connected one, whose fields about the peer are not used. */
@@ -495,8 +508,8 @@ requester_rewind(struct requester *req)
  */
 struct plx_recovery_ops {
 	const char *name;
-	/* A packet was sent again. */
-	void (*on_resent)(struct plx_rc *qp, uint64_t now);
+	/* A request of `packets` PSNs was sent again. */
+	void (*on_resent)(struct plx_rc *qp, struct plx_psn psn, uint32_t packets, uint64_t now);
 	/* una has moved by `packets` while SLOW_PATH_REPAIR is set. */
 	void (*on_progress)(struct plx_rc *qp, uint32_t packets);
 	/* A NAK, or a response at `psn` that follows a missing one; una is the missing PSN. */
@@ -516,9 +529,14 @@ struct plx_recovery_ops {
 	uint32_t (*read_again)(struct plx_rc *qp, uint32_t packets);
 };
 
+/* go_back.c: fewer packets in flight after a loss */
+void go_back_narrow(struct plx_rc *qp);
+
 /* requester.c: sending */
 void requester_reset(struct plx_rc *qp);
 bool requester_transmit_one(struct plx_rc *qp, uint64_t now, struct plx_actions *out);
+/* Move the cursor behind everything that was ever sent. */
+void requester_to_high(struct plx_rc *qp);
 uint32_t requester_read_packets(const struct plx_rc *qp);
 void requester_fail(struct plx_rc *qp, enum plx_wc_status status, struct plx_actions *out);
 
@@ -635,6 +653,8 @@ struct resource *reply_find(struct plx_rc *qp, struct plx_psn psn);
 bool reply_has_place(const struct plx_rc *qp);
 struct resource *reply_remember(struct plx_rc *qp);
 void reply_pend(struct plx_rc *qp, struct resource *res, uint32_t packet, uint32_t bytes);
+/* The same for what was asked for before. */
+void reply_repeat(struct plx_rc *qp, struct resource *res, uint32_t packet, uint32_t bytes);
 void reply_owe(struct plx_rc *qp, enum owed_kind kind, uint8_t syndrome, struct plx_psn psn);
 void reply_forget(struct plx_rc *qp);
 
@@ -684,10 +704,15 @@ reply_read_opcode(const struct resource *res)
 	return last ? PLX_RC_READ_RESPONSE_LAST : PLX_RC_READ_RESPONSE_MIDDLE;
 }
 
-/* All of a resource's reply has left. */
+/* Another part of a READ's reply is to be sent. */
+PLX_COLD bool reply_next_part(struct plx_rc *qp, struct resource *res);
+
+/* All of a resource's reply has left, or of a part of it. */
 static inline void
 reply_answered(struct plx_rc *qp, struct resource *res)
 {
+	if (plx_unlikely(qp->keep != NULL) && reply_next_part(qp, res))
+		return;
 	res->pending = false;
 	res->answered = true;
 	qp->resp.res_pending--;

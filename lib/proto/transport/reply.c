@@ -10,7 +10,7 @@
  * forgotten first. Of ACKs and NAKs at most one is owed at a time, the newest ACK or one NAK, since
  * each includes earlier ones.
  */
-#include "qp.h"
+#include "keep.h"
 
 bool
 reply_is_due(const struct plx_rc *qp)
@@ -65,6 +65,65 @@ reply_has_place(const struct plx_rc *qp)
 	return !res_at(qp, 0)->pending || res_at(qp, 0)->answered;
 }
 
+/* ---- parts ---- */
+
+static void
+remove_part(struct keep *keep, uint32_t i)
+{
+	keep->parts--;
+	memmove(&keep->part[i], &keep->part[i + 1], (keep->parts - i) * sizeof(keep->part[0]));
+}
+
+static PLX_COLD void
+forget_parts(struct plx_rc *qp, uint32_t slot)
+{
+	for (uint32_t i = qp->keep->parts; i-- > 0;)
+		if (qp->keep->part[i].slot == slot)
+			remove_part(qp->keep, i);
+}
+
+/* The peer asks for packets [packet, end) while other ones of the same READ are due. It asks only
+ * for what is missing, so the others are still expected: what was asked for again goes first.
+ * Returns: whether to begin with the new part */
+static PLX_COLD bool
+add_part(struct plx_rc *qp, const struct resource *res, const struct part_due *part)
+{
+	struct keep *keep = keep_of(qp);
+	struct part_due current = {part->slot, res->reply_next, res->reply_end, res->reply_bytes};
+	bool streams = part->end <= current.next && current.end == res->packets;
+	uint32_t i;
+
+	if (keep == NULL || keep->parts == PARTS_MAX)
+		return streams || keep == NULL;
+	for (i = keep->parts; i > 0 && keep->part[i - 1].end == res->packets; i--)
+		; /* the rest of the answer, which comes last */
+	memmove(&keep->part[i + 1], &keep->part[i], (keep->parts - i) * sizeof(*part));
+	keep->part[i] = streams ? current : *part;
+	keep->parts++;
+	return streams;
+}
+
+bool
+reply_next_part(struct plx_rc *qp, struct resource *res)
+{
+	struct keep *keep = qp->keep;
+	uint32_t slot = (uint32_t)(res - qp->res);
+
+	for (uint32_t i = 0; i < keep->parts; i++) {
+		const struct part_due part = keep->part[i];
+
+		if (part.slot != slot)
+			continue;
+		res->reply_first = res->reply_next = part.next;
+		res->reply_end = part.end;
+		res->reply_bytes = part.bytes;
+		remove_part(keep, i);
+		keep_settle(qp);
+		return true;
+	}
+	return false;
+}
+
 struct resource *
 reply_remember(struct plx_rc *qp)
 {
@@ -76,6 +135,8 @@ reply_remember(struct plx_rc *qp)
 		resp->res_count++;
 	if (qp->res[resp->res_newest].pending)
 		resp->res_pending--;
+	if (plx_unlikely(qp->keep != NULL))
+		forget_parts(qp, resp->res_newest);
 	/* The slot of the oldest is that of the newest now. */
 	if (resp->res_next == resp->res_newest)
 		resp->res_next = reply_slot_behind(qp, resp->res_newest, 1);
@@ -99,6 +160,18 @@ reply_pend(struct plx_rc *qp, struct resource *res, uint32_t packet, uint32_t by
 	res->reply_bytes = (packet << qp->mtu_shift) + bytes;
 	if (res->kind == PLX_OP_READ_REQUEST)
 		res->loaded = (struct loaded){0};
+}
+
+PLX_COLD void
+reply_repeat(struct plx_rc *qp, struct resource *res, uint32_t packet, uint32_t bytes)
+{
+	const struct part_due part = {(uint32_t)(res - qp->res), packet,
+				      packet + qp_packets(qp, bytes),
+				      (packet << qp->mtu_shift) + bytes};
+
+	if (!qp->selective || !res->pending || res->kind != PLX_OP_READ_REQUEST ||
+	    part.end == res->packets || add_part(qp, res, &part))
+		reply_pend(qp, res, packet, bytes);
 }
 
 void
@@ -127,6 +200,9 @@ reply_forget(struct plx_rc *qp)
 	struct responder *resp = &qp->resp;
 
 	resp->cnp_owed = false;
+	if (qp->keep != NULL)
+		qp->keep->parts = 0;
+	keep_settle(qp);
 	if (resp->owed == OWED_FATAL)
 		return;
 	for (uint32_t i = 0; i < resp->res_count; i++)
@@ -134,6 +210,27 @@ reply_forget(struct plx_rc *qp)
 	resp->res_pending = 0;
 	if (resp->owed != OWED_ACK)
 		resp->owed = OWED_NOTHING;
+}
+
+/* What a peer that understands it learns from a sequence NAK: bit i is the packet i + 1 behind the
+ * missing one. */
+static void
+emit_bitmap(struct plx_rc *qp, struct plx_emit *emit, struct plx_actions *out)
+{
+	static const uint8_t none[PLX_NAK_BITMAP_BYTES];
+	struct plx_iov *iov = &out->iov[out->iovs++];
+
+	*iov = (struct plx_iov){.base = none, .bytes = sizeof(none)};
+	emit->iovs = 1;
+	emit_payload(emit, sizeof(none));
+	if (qp->keep == NULL)
+		return;
+	iov->base = qp->keep->said;
+	memset(qp->keep->said, 0, sizeof(qp->keep->said));
+	for (uint32_t i = 0; i + 1 < PLX_KEEP_PACKETS; i++)
+		if (set_has(&qp->keep->requests.has, plx_psn_add(emit->pkt.psn, i + 1)) ||
+		    (PLX_MUTANT(NAK_SAYS_TOO_MUCH) && i == 1))
+			qp->keep->said[i / 8] |= (uint8_t)(1u << i % 8);
 }
 
 static void
@@ -150,6 +247,8 @@ emit_owed(struct plx_rc *qp, struct plx_actions *out)
 		plx_count(&qp->counters.rnrs_sent, 1);
 	else
 		plx_count(&qp->counters.naks_sent, 1);
+	if (qp->selective && resp->owed == OWED_NAK)
+		emit_bitmap(qp, emit, out);
 	resp->owed = OWED_NOTHING;
 }
 

@@ -11,7 +11,7 @@
  *   rnr_until     Set by an RNR NAK; nothing is sent before it. On expiry: send again from there.
  * A third, pace_until, is when the congestion strategy permits the next packet.
  */
-#include "qp.h"
+#include "keep.h"
 
 /* Position of a packet in its message. */
 enum place {
@@ -224,13 +224,14 @@ gather(struct plx_rc *qp, uint32_t offset, uint32_t bytes, struct plx_actions *o
 
 /* The rest of sent(): what the strategies have to know. */
 static __attribute__((noinline)) void
-notify_strategies(struct plx_rc *qp, struct plx_emit *emit, uint64_t now, bool again)
+notify_strategies(struct plx_rc *qp, struct plx_emit *emit, uint32_t packets, uint64_t now,
+		  bool again)
 {
 	if (again) {
 		emit->flags |= PLX_EMIT_RETRANSMIT;
 		emit->flags &= (uint8_t)~PLX_EMIT_STABLE;
 		plx_count(&qp->counters.requests_resent, 1);
-		qp->recovery->on_resent(qp, now);
+		qp->recovery->on_resent(qp, emit->pkt.psn, packets, now);
 	}
 	if (!congestion_is_on(qp))
 		return;
@@ -269,7 +270,7 @@ sent(struct plx_rc *qp, struct plx_emit *emit, uint32_t packets, uint64_t now)
 	recover_arm(req, emit->pkt.psn, now, again);
 	plx_count(&qp->counters.bytes_sent, emit->pkt.payload_bytes);
 	if (plx_unlikely(again) || congestion_is_on(qp))
-		notify_strategies(qp, emit, now, again);
+		notify_strategies(qp, emit, packets, now, again);
 }
 
 /* Send a packet of a SEND or WRITE. Returns false if its payload cannot be sent: not_sent(). */
@@ -383,6 +384,26 @@ send_atomic(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 	sent(qp, emit, 1, now);
 }
 
+void
+requester_to_high(struct plx_rc *qp)
+{
+	struct requester *req = &qp->req;
+	const struct sq_track *last;
+	uint32_t sent;
+
+	req->cursor = req->started;
+	req->cursor_packet = 0;
+	req->next = req->high;
+	if (req->done == req->started)
+		return;
+	last = sq_track(qp, req->started - 1);
+	sent = (uint32_t)plx_psn_diff(req->high, last->first);
+	if (last->packets == 0 || sent >= last->packets)
+		return;
+	req->cursor--;
+	req->cursor_packet = sent;
+}
+
 /*
  * Move the cursor to the newest packet in flight. Returns false if that packet should not be sent
  * again, because it is also the oldest, or is a READ with several responses.
@@ -400,6 +421,34 @@ find_newest(struct plx_rc *qp)
 	req->next = plx_psn_sub(req->next, 1);
 	return !plx_psn_eq(req->next, req->una) && (!wr_is_rd_atomic(sq_wqe(qp, req->cursor)->op) ||
 						    sq_track(qp, req->cursor)->packets == 1);
+}
+
+/* Send the packet at the cursor, or of the next entry that has one. */
+static bool
+transmit_at_cursor(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
+{
+	struct requester *req = &qp->req;
+	const struct plx_wqe *wqe;
+	uint32_t offset, bytes;
+
+	if (plx_unlikely(qp->loads) || !find_entry(qp, out))
+		return false;
+	wqe = sq_wqe(qp, req->cursor);
+	offset = req->cursor_packet << qp->mtu_shift;
+	bytes = wr_is_rd_atomic(wqe->op) ? 0 : sq_track(qp, req->cursor)->bytes - offset;
+	if (bytes > qp->mtu)
+		bytes = qp->mtu;
+	if (!limits_allow(qp, now, bytes))
+		return false;
+	if (wqe->op == PLX_WR_READ) {
+		send_read(qp, now, offset, out);
+	} else if (wr_is_rd_atomic(wqe->op)) {
+		send_atomic(qp, now, out);
+	} else if (!send_data(qp, now, offset, bytes, out)) {
+		not_sent(qp, out);
+		return false;
+	}
+	return true;
 }
 
 /*
@@ -424,7 +473,7 @@ send_probe(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 	if (due) {
 		req->window = (uint32_t)plx_psn_diff(next, req->una); /* packets in flight */
 		req->since_ack_request = qp->ack_interval;            /* request an ACK */
-		sent = requester_transmit_one(qp, now, out);
+		sent = transmit_at_cursor(qp, now, out);
 	}
 	qp->slow_path |= left;
 	req->window = window;
@@ -447,30 +496,12 @@ send_probe(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 bool
 requester_transmit_one(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 {
-	struct requester *req = &qp->req;
-	const struct plx_wqe *wqe;
-	uint32_t offset, bytes;
-
-	if ((qp->state != PLX_QP_RTS && qp->state != PLX_QP_SQD) || req->rnr_waiting)
+	if ((qp->state != PLX_QP_RTS && qp->state != PLX_QP_SQD) || qp->req.rnr_waiting)
 		return false;
 	if (plx_unlikely(qp->slow_path & SLOW_PATH_PROBE) && send_probe(qp, now, out))
 		return true;
-	if (plx_unlikely(qp->loads) || !find_entry(qp, out))
-		return false;
-	wqe = sq_wqe(qp, req->cursor);
-	offset = req->cursor_packet << qp->mtu_shift;
-	bytes = wr_is_rd_atomic(wqe->op) ? 0 : sq_track(qp, req->cursor)->bytes - offset;
-	if (bytes > qp->mtu)
-		bytes = qp->mtu;
-	if (!limits_allow(qp, now, bytes))
-		return false;
-	if (wqe->op == PLX_WR_READ) {
-		send_read(qp, now, offset, out);
-	} else if (wr_is_rd_atomic(wqe->op)) {
-		send_atomic(qp, now, out);
-	} else if (!send_data(qp, now, offset, bytes, out)) {
-		not_sent(qp, out);
-		return false;
-	}
-	return true;
+	if (plx_unlikely(qp->slow_path & SLOW_PATH_REPAIR) && selective_is_on(qp) &&
+	    !selective_seek(qp) && !plx_psn_eq(qp->req.una, qp->req.high))
+		recover_arm(&qp->req, qp->req.una, now, true);
+	return transmit_at_cursor(qp, now, out);
 }

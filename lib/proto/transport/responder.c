@@ -6,7 +6,7 @@
  *
  * Fault classes A to J are those of IBTA vol 1, 9.9.3, table 64.
  */
-#include "qp.h"
+#include "keep.h"
 
 /*
  * What follows from a verdict. Every verdict that a request can get has a row; zero means no reply.
@@ -53,7 +53,7 @@ struct judged {
 void
 responder_reset(struct plx_rc *qp)
 {
-	qp->resp = (struct responder){.recv_status = PLX_WC_FLUSHED};
+	qp->resp = (struct responder){.recv_status = PLX_WC_FLUSHED, .unusual = RESP_UNHEARD};
 	for (uint32_t i = 0; i < qp->caps.responder_resources; i++)
 		qp->res[i] = (struct resource){0};
 }
@@ -114,6 +114,14 @@ check_duplicate(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 	return PLX_VERDICT_REPLAY;
 }
 
+/* Between two that agreed to it, each new hole is reported, and whenever the peer asks. */
+static bool
+tells_more(const struct plx_rc *qp, const struct plx_pkt *pkt)
+{
+	return qp->selective &&
+	       (pkt->ack_request || plx_psn_diff(pkt->psn, qp->resp.gap.newest) > 1);
+}
+
 static enum plx_verdict
 check_psn(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 {
@@ -126,8 +134,8 @@ check_psn(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 	if (ahead < 0)
 		return check_duplicate(qp, pkt, j);
 	/* One NAK per flight. A new flight can only begin after the NAK has been sent. */
-	if (resp->nak_out && !(said && gap_begins_anew(&resp->gap, pkt->psn)) &&
-	    !PLX_MUTANT(NAK_EVERY_GAP_PACKET))
+	if (resp->unusual & RESP_NAK_OUT && !(said && gap_begins_anew(&resp->gap, pkt->psn)) &&
+	    !tells_more(qp, pkt) && !PLX_MUTANT(NAK_EVERY_GAP_PACKET))
 		return PLX_VERDICT_AHEAD_AGAIN;
 	return PLX_VERDICT_AHEAD;
 }
@@ -476,7 +484,8 @@ apply_atomic(struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *
 /*
  * Update what is owed after an accepted packet. If the packet closed a gap before the gap's NAK was
  * sent, the peer does not know that later packets were dropped, so one NAK requests them from here
- * on. If the NAK was sent, it may have replaced an ACK, so an ACK is owed again.
+ * on. If the NAK was sent, it may have replaced an ACK, so an ACK is owed again. A peer that sends
+ * only what is missing learns at once what else is.
  */
 static void
 apply_owed(struct plx_rc *qp, bool gap, bool ack)
@@ -484,8 +493,11 @@ apply_owed(struct plx_rc *qp, bool gap, bool ack)
 	struct responder *resp = &qp->resp;
 
 	if (gap && !plx_psn_before(resp->gap.newest, resp->expected)) {
-		resp->nak_out = true;
+		resp->unusual |= RESP_NAK_OUT;
 		gap_move(&resp->gap, resp->expected);
+		reply_owe(qp, OWED_NAK, PLX_AETH_NAK | PLX_NAK_SEQUENCE, resp->expected);
+	} else if (ack && qp->selective && resp->unusual & RESP_KEEPS) {
+		resp->unusual |= RESP_NAK_OUT;
 		reply_owe(qp, OWED_NAK, PLX_AETH_NAK | PLX_NAK_SEQUENCE, resp->expected);
 	} else if (ack) {
 		reply_owe(qp, OWED_ACK, 0, resp->ack_psn);
@@ -498,14 +510,14 @@ apply_accept(struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *
 {
 	struct responder *resp = &qp->resp;
 	bool unsaid = resp->owed == OWED_NAK || resp->owed == OWED_RNR;
-	bool gap = unsaid && resp->nak_out;
+	bool gap = unsaid && resp->unusual & RESP_NAK_OUT;
 	bool ack =
 		unsaid || (plx_opcode_has(j->op, PLX_OPF_PAYLOAD) && (j->ends || pkt->ack_request));
 
 	/*
 	 * The gap is closed: withdraw a NAK that has not been sent. The next gap causes a new NAK.
 	 */
-	resp->nak_out = false;
+	resp->unusual &= (uint8_t)~RESP_NAK_OUT;
 	if (unsaid)
 		resp->owed = OWED_NOTHING;
 	if (j->op->kind == PLX_OP_READ_REQUEST) {
@@ -537,7 +549,7 @@ apply_replay(struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *
 	uint32_t packet = (uint32_t)plx_psn_diff(pkt->psn, j->replay->first);
 
 	if (j->op->kind == PLX_OP_READ_REQUEST) {
-		reply_pend(qp, j->replay, packet, pkt->reth.length);
+		reply_repeat(qp, j->replay, packet, pkt->reth.length);
 		if (PLX_MUTANT(DUP_READ_RESETS_OP))
 			qp->resp.open = OPEN_NONE;
 		return;
@@ -553,6 +565,19 @@ apply_replay(struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *
 	reply_pend(qp, j->replay, 0, sizeof(uint64_t));
 }
 
+/* Where the flight is sent again only in part, its order shows nothing. */
+static void
+gap_begin_or_go_on(struct plx_rc *qp, struct plx_psn psn)
+{
+	struct responder *resp = &qp->resp;
+	bool again = resp->unusual & RESP_NAK_OUT;
+
+	if (again && qp->selective)
+		gap_note(&resp->gap, psn);
+	else
+		gap_begin(&resp->gap, psn, again);
+}
+
 static void
 apply_refusal(struct plx_rc *qp, const struct plx_pkt *pkt, enum plx_verdict verdict,
 	      const struct judged *j, struct plx_actions *out)
@@ -561,7 +586,7 @@ apply_refusal(struct plx_rc *qp, const struct plx_pkt *pkt, enum plx_verdict ver
 	struct responder *resp = &qp->resp;
 
 	if (verdict == PLX_VERDICT_AHEAD)
-		gap_begin(&resp->gap, pkt->psn, resp->nak_out);
+		gap_begin_or_go_on(qp, pkt->psn);
 	else if (verdict == PLX_VERDICT_AHEAD_AGAIN)
 		gap_note(&resp->gap, pkt->psn);
 	switch ((enum owed_kind)c->owed) {
@@ -573,11 +598,11 @@ apply_refusal(struct plx_rc *qp, const struct plx_pkt *pkt, enum plx_verdict ver
 							  : resp->ack_psn);
 		break;
 	case OWED_NAK:
-		resp->nak_out = true;
+		resp->unusual |= RESP_NAK_OUT;
 		reply_owe(qp, OWED_NAK, PLX_AETH_NAK | PLX_NAK_SEQUENCE, resp->expected);
 		break;
 	case OWED_RNR: /* the expected packet has arrived, so any gap before it is closed */
-		resp->nak_out = false;
+		resp->unusual &= (uint8_t)~RESP_NAK_OUT;
 		reply_owe(qp, OWED_RNR, PLX_AETH_RNR | qp->rnr_timer, resp->expected);
 		break;
 	case OWED_FATAL:
