@@ -96,6 +96,7 @@ pass_card(struct cursor *c, struct card *card)
 	a->psn = (uint32_t)number(c, a->psn, 4);
 	a->path_mtu = (uint32_t)number(c, a->path_mtu, 4);
 	a->responder_resources = (uint8_t)number(c, a->responder_resources, 1);
+	a->selective = number(c, a->selective, 1);
 	a->ip.version = (uint8_t)number(c, a->ip.version, 1);
 	for (uint32_t i = 0; i < sizeof(a->ip.v); i++)
 		a->ip.v[i] = (uint8_t)number(c, a->ip.v[i], 1);

@@ -17,7 +17,7 @@
 #include "signals.h"
 
 enum {
-	TALK_VERSION = 2,
+	TALK_VERSION = 3,
 	TALK_BODY_MAX = 16384, /* [bytes] of one message */
 	TALK_MAGIC_BYTES = 8,
 };

@@ -257,6 +257,7 @@ struct plx_qp_address {
 	struct plx_ip ip;
 	uint32_t path_mtu;
 	uint8_t responder_resources; /* READs and atomics the peer may have outstanding here */
+	bool selective;              /* its NAKs can say what has arrived: only Pollux's can */
 };
 
 /**

@@ -396,6 +396,7 @@ HOST_FN(host_qp_address)
 		.ip = ip,
 		.path_mtu = adapter->path_mtu,
 		.responder_resources = (uint8_t)qp->made.caps.responder_resources,
+		.selective = true,
 	};
 	return PLX_OK;
 }

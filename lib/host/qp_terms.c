@@ -150,6 +150,7 @@ host_agree(const struct host_adapter *adapter, const struct host_queue_pair *qp,
 	host_attr_to_rc(adapter, attr, rc, path);
 	rc->mtu = mtu;
 	rc->dest_qpn = peer->qpn;
+	rc->selective = peer->selective;
 	rc->rq_psn = plx_psn(peer->psn);
 	rc->sq_psn = qp->made.first_psn;
 	rc->initiator_depth = agree_initiator_depth(peer, attr);

@@ -100,6 +100,7 @@ connector_fill_attr(const struct plx_cm_peer *peer, bool passive, const struct e
 	/* Each side chooses the first PSN of the other. */
 	rc->rq_psn = qp->first_psn;
 	rc->sq_psn = peer->psn;
+	rc->selective = peer->selective;
 	rc->initiator_depth = peer->info.initiator_depth;
 	rc->rnr_retry_max = peer->info.rnr_retry;
 	if (passive)

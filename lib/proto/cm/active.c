@@ -90,6 +90,7 @@ agree(struct cm_connection *c, const struct plx_cm_rep *rep)
 	c->peer.info.retry = c->own.retry;
 	c->peer.info.ack_timeout = c->own.ack_timeout;
 	c->peer.info.srq = rep->srq;
+	c->peer.selective = c->own.selective && cm_key_is_selective(rep->local_qkey);
 }
 
 static enum plx_cm_verdict

@@ -13,6 +13,29 @@
 
 #include "plx_cm.h"
 
+/*
+ * What we can beyond the specification, in the Q_Key of a REQ and of a REP, which a reliable
+ * connection does not use: other peers write zero there, and do not read it.
+ */
+enum {
+	CM_FEATURES_MARK = 0x504c5800, /* "PLX" */
+	CM_FEATURES_MASK = 0xff,
+	CM_FEATURE_SELECTIVE = 1 << 0,
+};
+
+static inline uint32_t
+cm_features_key(bool selective)
+{
+	return selective ? CM_FEATURES_MARK | CM_FEATURE_SELECTIVE : 0;
+}
+
+static inline bool
+cm_key_is_selective(uint32_t qkey)
+{
+	return (qkey & ~(uint32_t)CM_FEATURES_MASK) == CM_FEATURES_MARK &&
+	       qkey & CM_FEATURE_SELECTIVE;
+}
+
 enum cm_state {
 	CM_IDLE,
 	CM_REQ_SENT, /* active */

@@ -35,6 +35,7 @@ req_write(const struct plx_cm *cm, const struct cm_connection *c, struct plx_cm_
 		.local_comm_id = c->id,
 		.service_id = plx_cma_service_id(PLX_PORT_SPACE_TCP, c->peer.info.remote_port),
 		.local_ca_guid = cm->config.ca_guid,
+		.local_qkey = cm_features_key(c->own.selective),
 		.local_qpn = c->own.qpn,
 		.responder_resources = c->own.responder_resources,
 		.initiator_depth = c->own.initiator_depth,
@@ -66,6 +67,7 @@ rep_write(const struct plx_cm *cm, const struct cm_connection *c, struct plx_cm_
 	*rep = (struct plx_cm_rep){
 		.local_comm_id = c->id,
 		.remote_comm_id = c->remote_id,
+		.local_qkey = cm_features_key(c->peer.selective),
 		.local_qpn = c->own.qpn,
 		.starting_psn = c->own.psn,
 		.responder_resources = c->peer.info.responder_resources,

@@ -107,6 +107,7 @@ read_offer(struct cm_connection *c, const struct plx_cm_route *route, const stru
 	memcpy(c->link, route->link, sizeof c->link);
 	c->alternate = memcmp(req->alternate.remote_gid, no_gid, sizeof no_gid) != 0;
 	c->peer.psn = req->starting_psn;
+	c->peer.selective = cm_key_is_selective(req->local_qkey);
 	c->peer.info = (struct plx_connector_info){
 		.remote_qpn = req->local_qpn,
 		.path_mtu = cm_path_mtu(req->path_mtu),
@@ -222,6 +223,7 @@ plx_cm_accept(struct plx_cm *cm, struct plx_cm_id id, const struct plx_cm_own *o
 	c->peer.info.responder_resources =
 		smaller(c->peer.info.responder_resources, own->responder_resources);
 	c->peer.info.initiator_depth = smaller(c->peer.info.initiator_depth, own->initiator_depth);
+	c->peer.selective = c->peer.selective && own->selective;
 	cm_private_keep(c, private_data, private_bytes);
 	c->state = CM_REP_SENT;
 	cm_timer_clear(c);

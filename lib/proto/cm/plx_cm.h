@@ -133,12 +133,14 @@ struct plx_cm_own {
 	uint8_t retry;               /* 0 .. 7; a REP does not carry it */
 	uint8_t ack_timeout; /* 0 .. 31: 4.096 us * 2^n, of the path; a REP does not carry it */
 	bool srq;
+	bool selective; /* our NAKs can say what has arrived: plx_rc_attr.selective */
 };
 
 /* The peer, and the parameters that both sides agreed on, from our side. */
 struct plx_cm_peer {
 	struct plx_connector_info info;
 	struct plx_psn psn; /* our first */
+	bool selective;     /* both ends' NAKs can; in REQUESTED the peer's */
 };
 
 struct plx_cm_connect {

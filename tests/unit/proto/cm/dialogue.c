@@ -106,6 +106,44 @@ both_sides_agree(void **state)
 	pair_close(&pair);
 }
 
+/* What the two ends have if one of them, or both, can say in NAKs what has arrived. */
+static void
+connect_selective(bool alice_can, bool bob_can)
+{
+	struct plx_cm_own own = pair_own(BOB_QPN);
+	struct plx_cm_connect connect;
+	struct plx_cm_id alice, bob;
+	struct plx_cm_peer peer;
+	struct pair pair;
+
+	pair_open(&pair);
+	pair_listen(&pair, BOB, PORT, 0);
+	connect = pair_wish(&pair, ALICE, BOB, ALICE_QPN);
+	connect.own.selective = alice_can;
+	assert_int_equal(plx_cm_connect(pair.cm[ALICE], &connect, pair.now, &alice), PLX_OK);
+	pair_carry(&pair);
+	bob = pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED)->id;
+	assert_int_equal(pair.event.peer.selective, alice_can);
+	own.path_mtu = 4096;
+	own.selective = bob_can;
+	assert_int_equal(
+		plx_cm_accept(pair.cm[BOB], bob, &own, CONTEXT_BOB, NULL, 0, pair.now, &peer),
+		PLX_OK);
+	assert_int_equal(peer.selective, alice_can && bob_can);
+	pair_carry(&pair);
+	pair_expect(&pair, ALICE, PLX_CM_EVENT_REPLIED);
+	assert_int_equal(pair.event.peer.selective, alice_can && bob_can);
+	pair_close(&pair);
+}
+
+static void
+naks_that_say_what_has_arrived_need_both_ends(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		connect_selective(i & 1, i & 2);
+}
+
 /* The longest private data of each step arrives to its last byte. */
 static void
 private_data_is_exact(void **state)
@@ -418,6 +456,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_hosts_connect_and_disconnect),
 		cmocka_unit_test(both_sides_agree),
+		cmocka_unit_test(naks_that_say_what_has_arrived_need_both_ends),
 		cmocka_unit_test(private_data_is_exact),
 		cmocka_unit_test(a_rejected_request_says_why),
 		cmocka_unit_test(where_nobody_listens_a_request_is_rejected),
