@@ -106,6 +106,7 @@ plx_engine_wake_ns(struct plx_engine *engine)
 	    (engine->member != NULL && engine_member_has_news(engine->member)))
 		return 0;
 	wake = plx_time_min(engine->link_at, wheel_wake_ns(&engine->wheel));
+	wake = plx_time_min(wake, engine->reroute_at);
 	if (wake != PLX_NEVER)
 		wake = engine->clock + (wake > engine->now ? wake - engine->now : 0);
 	engine->asked = wake;
