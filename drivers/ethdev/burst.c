@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The two functions that an engine calls per burst. They own nothing, look at no packet, and must
- * stay one call each. Start with queue_rx().
+ * The two functions that an engine calls per burst, and what lets its thread sleep. They own
+ * nothing, look at no packet, and must stay one call each. Start with queue_rx().
  */
 #include <rte_ethdev.h>
 
@@ -21,6 +21,25 @@ queue_tx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 	const struct queue *queue = (const struct queue *)(const void *)port;
 
 	return rte_eth_tx_burst(queue->port_id, queue->index, packets, n);
+}
+
+int
+queue_rx_fd(struct plx_port *port)
+{
+	const struct queue *queue = (const struct queue *)(const void *)port;
+
+	return queue->rx_fd;
+}
+
+void
+queue_rx_arm(struct plx_port *port, bool armed)
+{
+	const struct queue *queue = (const struct queue *)(const void *)port;
+
+	if (armed)
+		(void)rte_eth_dev_rx_intr_enable(queue->port_id, queue->index);
+	else
+		(void)rte_eth_dev_rx_intr_disable(queue->port_id, queue->index);
 }
 
 static void

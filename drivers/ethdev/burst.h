@@ -12,12 +12,16 @@
 struct queue {
 	struct plx_port port;
 	uint16_t port_id, index;
+	int rx_fd;          /* an interrupt's; -1: none */
 	bool inside;        /* a guarded queue is in a burst */
 	struct queue *next; /* in the list of guarded ones */
 };
 
 uint16_t queue_rx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n);
 uint16_t queue_tx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n);
+
+int queue_rx_fd(struct plx_port *port);
+void queue_rx_arm(struct plx_port *port, bool armed);
 
 /* The same of a guarded queue (guard.h). */
 uint16_t guarded_rx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n);

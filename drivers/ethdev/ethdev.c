@@ -38,6 +38,7 @@ struct plx_ethdev {
 	uint16_t mtu; /* to configure; 0: none */
 	bool scatter; /* a frame may come in several buffers */
 	bool named;   /* its address is derived from its name, so it does not filter by address */
+	bool interrupts;       /* asked for */
 	bool touched, running; /* configured; started */
 	struct queue queues[];
 };
@@ -213,6 +214,7 @@ configure(struct plx_ethdev *dev, struct plx_why *why)
 	struct rte_eth_conf conf = {0};
 	int failed;
 
+	conf.intr_conf.rxq = dev->interrupts;
 	conf.rxmode.mtu = dev->mtu;
 	conf.rxmode.offloads = dev->info.rx_offload_capa &
 			       (RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM);
@@ -254,10 +256,10 @@ set_queues_up(struct plx_ethdev *dev, struct plx_why *why)
 }
 
 static enum plx_status
-start(struct plx_ethdev *dev, struct plx_why *why)
+start(struct plx_ethdev *dev, uint32_t timeout_ms, struct plx_why *why)
 {
 	uint64_t hz = rte_get_timer_hz();
-	uint64_t end = rte_get_timer_cycles() + dev->config.start_timeout_ms * hz / 1000;
+	uint64_t end = rte_get_timer_cycles() + timeout_ms * hz / 1000;
 	uint16_t id = dev->device.port_id;
 
 	while (rte_eth_dev_start(id) != 0) {
@@ -265,7 +267,7 @@ start(struct plx_ethdev *dev, struct plx_why *why)
 			plx_why_set(why,
 				    "device \"%.60s\" did not start within %u ms; is its other "
 				    "end there? (a memif client needs its server)",
-				    dev->device.name, dev->config.start_timeout_ms);
+				    dev->device.name, timeout_ms);
 			return PLX_TIMEOUT;
 		}
 		rte_delay_us_sleep(START_PAUSE_US);
@@ -302,6 +304,49 @@ open_filter(const struct plx_ethdev *dev)
 }
 
 static enum plx_status
+configure_and_start(struct plx_ethdev *dev, uint32_t timeout_ms, struct plx_why *why)
+{
+	enum plx_status status = configure(dev, why);
+
+	if (status == PLX_OK)
+		status = set_queues_up(dev, why);
+	if (status == PLX_OK)
+		status = start(dev, timeout_ms, why);
+	return status;
+}
+
+/* With interrupts, if they are wanted and the device may have some. One that does not start with
+ * them at once starts without (VFIO without MSI-X). Of virtual devices it is known. */
+static enum plx_status
+try_interrupts(struct plx_ethdev *dev, struct plx_why *why)
+{
+	struct plx_why unsaid;
+
+	dev->interrupts =
+		dev->config.wakes && (dev->quirk->driver[0] == '\0' || dev->quirk->rx_fd_is_data);
+	if (dev->interrupts && configure_and_start(dev, 0, &unsaid) == PLX_OK)
+		return PLX_OK;
+	dev->interrupts = false;
+	return configure_and_start(dev, dev->config.start_timeout_ms, why);
+}
+
+/* The descriptor of a queue's interrupt, if the queue has one that can be armed. */
+static int
+interrupt_of(const struct plx_ethdev *dev, uint16_t queue)
+{
+	uint16_t id = dev->device.port_id;
+	int fd;
+
+	if (!dev->interrupts)
+		return -1;
+	fd = rte_eth_dev_rx_intr_ctl_q_get_fd(id, queue);
+	if (fd < 0 || dev->quirk->rx_fd_is_data)
+		return fd;
+	/* Not armed yet: a thread that never sleeps needs no interrupts. */
+	return rte_eth_dev_rx_intr_disable(id, queue) == 0 ? fd : -1;
+}
+
+static enum plx_status
 bring_up(struct plx_ethdev *dev, struct plx_why *why)
 {
 	enum plx_status status;
@@ -316,11 +361,7 @@ bring_up(struct plx_ethdev *dev, struct plx_why *why)
 	if (status != PLX_OK)
 		return status;
 	set_caps(dev);
-	status = configure(dev, why);
-	if (status == PLX_OK)
-		status = set_queues_up(dev, why);
-	if (status == PLX_OK)
-		status = start(dev, why);
+	status = try_interrupts(dev, why);
 	if (status == PLX_OK)
 		open_filter(dev);
 	return status;
@@ -358,9 +399,14 @@ plx_ethdev_open(const struct plx_ethdev_config *config, struct plx_ethdev **out,
 	}
 	for (uint16_t i = 0; i < config->queues; i++)
 		dev->queues[i] = (struct queue){
-			.port = {.rx = queue_rx, .tx = queue_tx, .caps = dev->caps},
+			.port = {.rx = queue_rx,
+				 .tx = queue_tx,
+				 .rx_fd = queue_rx_fd,
+				 .rx_arm = dev->quirk->rx_fd_is_data ? NULL : queue_rx_arm,
+				 .caps = dev->caps},
 			.port_id = dev->device.port_id,
 			.index = i,
+			.rx_fd = interrupt_of(dev, i),
 		};
 	for (uint16_t i = 0; i < config->queues && dev->quirk->guard; i++)
 		(void)guard_add(&dev->queues[i], dev->quirk->driver);

@@ -26,6 +26,7 @@ struct plx_ethdev_config {
 	/* Ethernet groups to receive besides broadcast; copied */
 	const uint8_t *groups;     /* [group_count] of six bytes */
 	uint32_t group_count;      /* 0 .. PLX_ETHDEV_GROUPS_MAX */
+	bool wakes;                /* set interrupts up, if it has them: plx_port.rx_fd */
 	uint32_t start_timeout_ms; /* maximum time to start (a memif client waits for its server);
 				    * 0: one try */
 };

@@ -139,7 +139,7 @@ static const struct quirk quirks[] = {
 	/* Reports 1518 likewise; the limit is the slot and the interface. */
 	{"net_af_packet", packet_limit, .mtu_unset = true, .segments = true},
 	/* Reports 1522; the kernel's side of the tap has MTU 1500, and no code to change it. */
-	{"net_tap", tap_limit, .mtu_unset = true, .segments = true},
+	{"net_tap", tap_limit, .mtu_unset = true, .rx_fd_is_data = true, .segments = true},
 	/* A chain is sent with the bytes of the first segment and the full length, without an
 	 * error. It does not offer MULTI_SEGS in 22.11; later versions do. */
 	{"net_af_xdp", NULL, .segments = false},

@@ -29,6 +29,8 @@ struct quirk {
 	bool stop_by_alarm;   /* its interrupt thread tears down the connection without a lock */
 	bool guard;           /* and unmaps what a burst may be using */
 	bool tx_lost_on_exit; /* packets that the peer has not read are lost at process exit */
+	bool rx_fd_is_data;   /* interrupts: the descriptor that packets are read from, always armed
+			       */
 	bool segments;        /* chains are sent correctly, if the device offers MULTI_SEGS */
 	/* Must the device be kept, stopped and without buffers, after the close? NULL: no.
 	 * @param made it was created by this open */

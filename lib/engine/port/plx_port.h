@@ -33,10 +33,16 @@ struct plx_port_caps {
  * tx: sends the first packets of the array and returns how many; the port frees those, the caller
  *     keeps the others.
  * Both: one thread; never block.
+ * rx_fd: the descriptor that becomes readable when a packet comes; -1, or NULL: it has none, and a
+ *     thread that sleeps has to look from time to time. Whoever waits for it does so by an edge of
+ *     epoll, and never reads it.
+ * rx_arm: packets that come from now on make it so, or need not. NULL: they always do.
  */
 struct plx_port {
 	uint16_t (*rx)(struct plx_port *port, struct rte_mbuf **packets, uint16_t n);
 	uint16_t (*tx)(struct plx_port *port, struct rte_mbuf **packets, uint16_t n);
+	int (*rx_fd)(struct plx_port *port);
+	void (*rx_arm)(struct plx_port *port, bool armed);
 	struct plx_port_caps caps;
 };
 
