@@ -342,7 +342,7 @@ open_half(struct program *program, struct plx_qp *qp, const struct plx_ipc_qp_cr
 	const struct sq_config sq = {
 		.front = at(program, of->sq_front),
 		.caps = {.sq_depth = of->sq_depth, .sq_sges = of->sq_sges},
-		.doorbell = seat_doorbell(at(program, program->doorbells), of->slot),
+		.doorbell = seat_doorbell(at(program, program->doorbells), of->slot, -1),
 		.domain = {of->domain},
 		.owner = &world,
 	};

@@ -258,7 +258,8 @@ open_qp(struct plx_qp *qp, struct engine_qp *back)
 	sq = (struct sq_config){
 		.front = made.sq_front,
 		.caps = made.caps,
-		.doorbell = seat_doorbell(fronts.doorbells, made.slot),
+		.doorbell =
+			seat_doorbell(fronts.doorbells, made.slot, plx_engine_bell(back->engine)),
 		.ud = made.type == PLX_QP_UD,
 		.domain = made.domain,
 		.owner = back->engine,
@@ -278,7 +279,8 @@ whole_qp_moved(struct plx_qp *qp)
 	plx_qp_back_made(qp->back, &made);
 	plx_seat_back_fronts(qp->back->seat, &fronts);
 	qp->qpn = made.qpn;
-	qp->sq.doorbell = seat_doorbell(fronts.doorbells, made.slot);
+	qp->sq.doorbell =
+		seat_doorbell(fronts.doorbells, made.slot, plx_engine_bell(qp->back->engine));
 }
 
 enum plx_status

@@ -60,6 +60,7 @@ command_call(struct plx_engine *engine, command_fn execute, void *call)
 	atomic_store(&slot->state, SLOT_PENDING);
 	/* The ring has as many entries as there are slots, so this always fits. */
 	PLX_ASSERT(plx_ring_enqueue(engine->command_ring, sizeof(index), &index, 1) == 1);
+	plx_engine_rouse(engine);
 	while (atomic_load(&slot->state) != SLOT_DONE) {
 		let_it_run(engine, &looks);
 		if (plx_clock_ns() >= deadline && step(slot, SLOT_PENDING, SLOT_CANCELLED))

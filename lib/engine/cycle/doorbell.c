@@ -102,6 +102,20 @@ engine_forget_recent(const struct engine_qp *qp)
 			qp->engine->recent[i] = NULL;
 }
 
+void
+engine_unwatch_all(struct plx_engine *engine)
+{
+	for (uint32_t i = 0; i < engine->recent_used; i++) {
+		struct engine_qp *qp = engine->recent[i];
+
+		engine->recent[i] = NULL;
+		if (qp != NULL)
+			unwatch(engine, qp);
+	}
+	engine->recent_used = 0;
+	engine->recent_next = 0;
+}
+
 /* Watch this queue pair's ring instead of the one watched longest. */
 static void
 watch(struct plx_engine *engine, struct engine_qp *qp)
@@ -207,6 +221,22 @@ serve_seat(struct plx_engine *engine, struct engine_seat *seat, uint32_t most)
 					    &left);
 	}
 	return most - left;
+}
+
+/* Sequentially consistent, as engine_ring_doorbell() is: whoever has not seen `asleep` is seen. */
+bool
+engine_is_rung(const struct plx_engine *engine)
+{
+	struct plx_list *node, *after;
+
+	plx_list_for_each (node, after, &engine->seats) {
+		const struct engine_seat *seat = plx_list_entry(node, struct engine_seat, link);
+
+		for (uint32_t i = 0; i < PLX_BITMAP_WORDS(seat->doorbell_words); i++)
+			if ((atomic_load(&seat->front->summary[i]) & seat->words[i]) != 0)
+				return true;
+	}
+	return false;
 }
 
 /* Does the port take packets, or has it for less than 10 ms not? */

@@ -76,6 +76,7 @@ free_engine(struct plx_engine *engine)
 	plx_heap_free(engine->scratch);
 	plx_heap_free(engine->keep_memory);
 	plx_guarded_free(engine->numbers, sizeof(*engine->numbers));
+	engine_fd_close(NULL, &engine->bell);
 	plx_heap_free(engine);
 }
 
@@ -146,6 +147,7 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 	engine->config = *config;
 	engine->port = config->port;
 	engine->link = config->link;
+	atomic_init(&engine->bell, -1);
 	if (config->group != NULL)
 		join_group(engine, config->group);
 	engine->vlan = plx_net_vlan(config->net);

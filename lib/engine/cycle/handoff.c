@@ -147,7 +147,7 @@ push(struct plx_engine *engine, uint32_t to)
 	/* Sequentially consistent, after the ring: engine_fetch_news() clears, then reads the ring.
 	 */
 	if (put > 0 && !PLX_MUTANT(HANDOFF_NOT_TOLD))
-		atomic_fetch_or(&self->group->member[to].news, 1u << self->index);
+		engine_member_tell(&self->group->member[to], 1u << self->index);
 	plx_count(&engine->counters.handed_over, put);
 	if (plx_likely(put == n))
 		return;

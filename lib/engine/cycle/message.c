@@ -15,7 +15,7 @@ engine_message_send(struct plx_engine *engine, uint32_t to, const struct engine_
 
 	if (plx_ring_enqueue(self->messages_out[to], sizeof(*message), message, 1) == 0)
 		return false;
-	atomic_fetch_or(&self->group->member[to].news, 1u << (MESSAGES_BIT + self->index));
+	engine_member_tell(&self->group->member[to], 1u << (MESSAGES_BIT + self->index));
 	return true;
 }
 

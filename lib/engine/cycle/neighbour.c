@@ -40,6 +40,7 @@ engine_neighbour_want(struct plx_engine *engine, const struct plx_ip *ip)
 	struct board *board = engine->member->group->board;
 
 	board_want(board, engine->config.net, ip, engine->now, engine->clock);
+	engine_group_rouse(engine);
 	if (board->wanted_count > 0)
 		engine->reroute_at = plx_time_min(engine->reroute_at, engine->now + REROUTE_NS);
 }
@@ -59,10 +60,12 @@ look_again(struct plx_engine *engine)
 	struct plx_list *node, *after;
 
 	engine->reroute_at = PLX_NEVER;
-	if (engine->member != NULL && engine_has_net(engine) &&
-	    board_serve(engine->member->group->board, engine->config.net, engine->now,
-			engine->clock))
-		engine->reroute_at = engine->now + REROUTE_NS;
+	if (engine->member != NULL && engine_has_net(engine)) {
+		if (board_serve(engine->member->group->board, engine->config.net, engine->now,
+				engine->clock))
+			engine->reroute_at = engine->now + REROUTE_NS;
+		engine_group_rouse(engine);
+	}
 	engine->link->on_reroute(engine);
 	if (!engine->reroute_qps)
 		return;
@@ -81,8 +84,10 @@ engine_follow_neighbours(struct plx_engine *engine)
 		engine->net_version = version;
 		engine->reroute_at = engine->now;
 		engine->reroute_qps = true;
-		if (self != NULL && engine_has_net(engine))
+		if (self != NULL && engine_has_net(engine)) {
 			board_clear(self->group->board);
+			engine_group_rouse(engine);
+		}
 	}
 	if (plx_unlikely(self != NULL) && !engine_has_net(engine)) {
 		uint32_t news =

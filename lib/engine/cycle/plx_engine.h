@@ -179,6 +179,48 @@ void plx_engine_set_company(struct plx_engine *engine, bool has_company);
  */
 uint64_t plx_engine_wake_ns(struct plx_engine *engine);
 
+/* ---- sleeping ----
+ *
+ * A thread may sleep while none of its engines has work (decision 69). It calls, of each engine,
+ * plx_engine_fall_asleep(), then plx_engine_poll(), then plx_engine_may_sleep(). If no poll found
+ * work and all may sleep, it waits until the earliest of their times or until one of their
+ * descriptors is ready: plx_engine_bell(), plx_engine_rx_fd(). Whatever came of it, it calls
+ * plx_engine_wake_up() of each before it polls again. Descriptors are waited for by edges of epoll
+ * and never read: what wakes is the write.
+ */
+
+/**
+ * The eventfd that is written by whoever has work for the engine while it sleeps. Created by the
+ * first call. The engine owns it.
+ * Returns: -1: the system has none
+ * Threads: any
+ */
+int plx_engine_bell(struct plx_engine *engine);
+
+/** The descriptor of the port's packets; -1: it has none. */
+int plx_engine_rx_fd(const struct plx_engine *engine);
+
+/** From now on whoever has work for the engine writes to the bell. The next poll finds what others
+ * had before. */
+void plx_engine_fall_asleep(struct plx_engine *engine);
+
+/**
+ * Has nobody had work for it since plx_engine_fall_asleep()?
+ * @param until [out] as plx_engine_wake_ns()
+ * Returns: false: poll it again
+ */
+bool plx_engine_may_sleep(struct plx_engine *engine, uint64_t *until);
+
+/** Nobody needs to write to the bell any more. */
+void plx_engine_wake_up(struct plx_engine *engine);
+
+/**
+ * Wake the engine's thread, if it sleeps. What the caller did before is seen by its next poll.
+ * Threads: any
+ * Cost:    one exchange; a system call if it sleeps
+ */
+void plx_engine_rouse(struct plx_engine *engine);
+
 /**
  * Counters; values may be slightly stale.
  * Threads: any

@@ -369,7 +369,9 @@ struct plx_engine {
 	struct ah_table *ah_table; /* NULL: UD not used yet */
 	struct plx_list uds;       /* UD queue pairs */
 	struct plx_numbers *numbers;
-	bool attached; /* online for rcu */
+	bool attached;  /* online for rcu */
+	bool is_drowsy; /* between plx_engine_fall_asleep() and plx_engine_wake_up() */
+	uint32_t sleeps;
 
 	struct plx_engine_counters counters;
 	struct plx_actions actions;
@@ -380,6 +382,8 @@ struct plx_engine {
 
 	/* written by other threads */
 	PLX_ALIGNED_LINE atomic_bool has_ahs; /* `ah_table` is set, and stays */
+	atomic_uint asleep;                   /* sleep.c */
+	atomic_int bell;                      /* plx_engine_bell(); -1: not created yet */
 	_Atomic(struct engine_qp *)
 		half_made; /* a stack of queue pairs to discard, linked by next_half_made */
 	struct rte_ring *command_ring;
@@ -442,6 +446,10 @@ void engine_qp_fetch_all(struct engine_qp *qp);
 uint32_t engine_serve_recent(struct plx_engine *engine);
 /* Look at the ring of this queue pair no more. */
 void engine_forget_recent(const struct engine_qp *qp);
+/* Look at no ring without a doorbell any more. */
+void engine_unwatch_all(struct plx_engine *engine);
+/* Has a queue pair a doorbell that was rung and not served? */
+bool engine_is_rung(const struct plx_engine *engine);
 uint32_t engine_serve_doorbells(struct plx_engine *engine);
 
 /* receive.c */

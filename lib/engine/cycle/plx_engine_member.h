@@ -57,6 +57,7 @@ struct engine_member {
 	/* bit: the engine of that index has put packets into its ring for this one; from
 	 * MESSAGES_BIT on: messages */
 	PLX_ALIGNED_PAIR atomic_uint news;
+	atomic_uint asleep; /* its thread is to be woken for them; as in struct seat_front */
 	/* written by this engine, read by others after a pause: when, by the caller's clock, its
 	 * port had no more packets and all it had received was handed over */
 	PLX_ALIGNED_PAIR atomic_ulong drained;
@@ -105,6 +106,22 @@ uint32_t engine_hand_over_burst(struct plx_engine *engine, struct rte_mbuf **pac
 /* Since this engine's grace began, has every engine handed over what its port had received, and
  * has this one received it? */
 bool engine_group_is_drained(struct plx_engine *engine);
+
+/* Put a bit into the `news` of an engine, and wake its thread if that sleeps: it stores `asleep`,
+ * then looks at its news. */
+static inline void
+engine_member_tell(struct engine_member *member, uint32_t bit)
+{
+	unsigned asleep;
+
+	atomic_fetch_or(&member->news, bit);
+	asleep = atomic_load(&member->asleep);
+	if (plx_unlikely(asleep != 0))
+		engine_ring_bell(&member->asleep, asleep, plx_engine_bell(member->engine));
+}
+
+/* Wake the threads of the other engines: they have to look at the board. */
+void engine_group_rouse(struct plx_engine *engine);
 
 static inline bool
 engine_member_has_news(const struct engine_member *member)

@@ -34,7 +34,7 @@ engine_qp_number(struct engine_qp *qp)
 	engine->qp_count++;
 	qp->qpn = choose_number(engine, &qp->slot);
 	qp->first_psn = plx_numbers_psn(engine->numbers);
-	qp->sq.doorbell = seat_doorbell(qp->seat->front, qp->slot);
+	qp->sq.doorbell = seat_doorbell(qp->seat->front, qp->slot, -1);
 	engine_seat_add_slot(engine, qp->seat, qp->slot);
 	engine->table[qp->slot].qpn = qp->qpn; /* reserved; lookups find no queue pair yet */
 	return PLX_OK;

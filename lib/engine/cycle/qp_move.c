@@ -31,8 +31,8 @@ swap_numbers(struct plx_engine *engine, struct engine_qp *a, struct engine_qp *b
 	engine_seat_add_slot(engine, a->seat, a->slot);
 	if (!PLX_MUTANT(MOVE_DOORBELL_STAYS))
 		engine_seat_add_slot(engine, b->seat, b->slot);
-	a->sq.doorbell = seat_doorbell(a->seat->front, a->slot);
-	b->sq.doorbell = seat_doorbell(b->seat->front, b->slot);
+	a->sq.doorbell = seat_doorbell(a->seat->front, a->slot, -1);
+	b->sq.doorbell = seat_doorbell(b->seat->front, b->slot, -1);
 }
 
 static void

@@ -59,7 +59,7 @@ plx_engine_qp_first_psn(const struct plx_qp *qp)
 /**
  * As plx_post_send(), but in inline mode nothing is sent before the next plx_engine_poll() or
  * plx_engine_send().
- * Cost:    hot; no system call
+ * Cost:    hot; no system call, but for the one that wakes the thread of an engine that sleeps
  */
 uint32_t plx_engine_qp_post_send(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_t n,
 				 enum plx_status *refused);

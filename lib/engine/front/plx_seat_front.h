@@ -7,6 +7,7 @@
 #define PLX_SEAT_FRONT_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 
 #include "plx_front.h"
 #include "plx_wake.h"
@@ -20,8 +21,13 @@ enum {
  * The engine gives it as many words as its table has slots. */
 struct seat_front {
 	PLX_ALIGNED_PAIR atomic_ulong summary[SEAT_SUMMARIES]; /* a bit for each word of these: */
-	PLX_ALIGNED_PAIR atomic_ulong doorbells[];             /* a bit for each slot */
+	/* written by an engine whose thread is about to sleep: whoever rings meanwhile writes to
+	 * the bell, then clears it (decision 69); 0: awake, else which sleep it is */
+	PLX_ALIGNED_LINE atomic_uint asleep;
+	PLX_ALIGNED_PAIR atomic_ulong doorbells[]; /* a bit for each slot */
 };
+
+_Static_assert(offsetof(struct seat_front, summary) == 0, "doorbell_seat() goes back to it");
 
 /* How the program of a seat is reached, if it is in another process. */
 struct seat_config {
@@ -34,18 +40,30 @@ struct seat_config {
 struct doorbell {
 	atomic_ulong *word, *summary;
 	uint8_t bit, summary_bit; /* within these words */
+	uint8_t summary_index;    /* of that word among the seat's */
+	int bell;                 /* an eventfd that wakes the engine's thread; -1: it never sleeps,
+				     or the caller is that thread */
 };
 
 /* The doorbell of the queue pair in this slot of the engine's table. */
 static inline struct doorbell
-seat_doorbell(struct seat_front *front, uint32_t slot)
+seat_doorbell(struct seat_front *front, uint32_t slot, int bell)
 {
 	return (struct doorbell){
 		.word = &front->doorbells[slot / 64],
 		.summary = &front->summary[slot / 64 / 64],
 		.bit = slot % 64,
 		.summary_bit = slot / 64 % 64,
+		.summary_index = (uint8_t)(slot / 64 / 64),
+		.bell = bell,
 	};
+}
+
+/* The seat that it belongs to. */
+static inline struct seat_front *
+doorbell_seat(const struct doorbell *doorbell)
+{
+	return (struct seat_front *)(uintptr_t)(doorbell->summary - doorbell->summary_index);
 }
 
 #endif

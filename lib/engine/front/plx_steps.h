@@ -19,6 +19,8 @@ enum plx_step {
 	STEP_PRODUCER_UNLOCKED, /* the next poster can begin */
 	STEP_DOORBELL_WORD_SET, /* the queue pair's bit; the summary's is not set yet */
 	STEP_DOORBELL_RUNG,
+	STEP_SLEEP_SEEN,    /* whether the engine's thread is to be woken */
+	STEP_BELL_RUNG,     /* it is woken; others still wake it, too */
 	STEP_POLL_BEGUN,    /* other pollers of this completion queue wait */
 	STEP_POLL_COPIED,   /* the slots in the ring are not free yet */
 	STEP_ARM_REQUESTED, /* earlier entries are not checked yet */

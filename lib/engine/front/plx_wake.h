@@ -32,6 +32,17 @@ int engine_fd(atomic_int *fd);
  */
 void engine_wake(struct plx_waker *waker, atomic_int *fd);
 
+/**
+ * Wake an engine's thread that has said that it sleeps. The word is cleared when it has been woken,
+ * not before: a thread that is preempted here keeps no other from waking it.
+ * @param asleep where it has said so
+ * @param seen what was read there: not 0; of another sleep it is not cleared
+ * @param bell its eventfd
+ * Threads: any
+ * Cost:    a system call
+ */
+void engine_ring_bell(atomic_uint *asleep, unsigned seen, int bell);
+
 /** Close the descriptor, if it exists: its object ends. */
 void engine_fd_close(struct plx_waker *waker, atomic_int *fd);
 

@@ -51,12 +51,18 @@ __attribute__((noinline)) void
 engine_ring_doorbell(const struct doorbell *doorbell)
 {
 	uint64_t bit = UINT64_C(1) << doorbell->summary_bit;
+	unsigned asleep;
 
 	atomic_fetch_or(doorbell->word, UINT64_C(1) << doorbell->bit);
 	STEP(DOORBELL_WORD_SET);
 	if ((atomic_load(doorbell->summary) & bit) == 0)
 		atomic_fetch_or(doorbell->summary, bit);
 	STEP(DOORBELL_RUNG);
+	/* An engine stores `asleep`, then looks at the summary: one of the two sees the other. */
+	asleep = atomic_load(&doorbell_seat(doorbell)->asleep);
+	STEP(SLEEP_SEEN);
+	if (plx_unlikely(asleep != 0) && doorbell->bell >= 0)
+		engine_ring_bell(&doorbell_seat(doorbell)->asleep, asleep, doorbell->bell);
 }
 
 /* ---- posting ---- */

@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "plx_steps.h"
 #include "plx_wake.h"
 
 int
@@ -40,6 +41,17 @@ engine_wake(struct plx_waker *waker, atomic_int *fd)
 	 * matters, so a refused write has had its effect. */
 	if (to >= 0 && write(to, &one, sizeof(one)) != (ssize_t)sizeof(one))
 		return;
+}
+
+void
+engine_ring_bell(atomic_uint *asleep, unsigned seen, int bell)
+{
+	static const uint64_t one = 1;
+
+	/* A bell that its program has filled refuses: then that program alone goes unheard. */
+	(void)!write(bell, &one, sizeof(one));
+	STEP(BELL_RUNG);
+	(void)atomic_compare_exchange_strong(asleep, &seen, 0);
 }
 
 void
