@@ -97,7 +97,7 @@ storage_for = tests/clients/storage/run $(addprefix $(2)/,$(STORAGE)) tests/clie
 
 .PHONY: tsan
 tsan: prepare-test build-tsan/build.ninja ## rings, engine, sessions, ND2 and NDK between threads under ThreadSanitizer; minutes
-	ninja -C build-tsan tests/tsan/crowd tests/tsan/engines tests/unit/engine/copy/copy_threads tests/unit/engine/cycle/engine_board tests/unit/engine/ring/ring_threads tests/unit/proto/mem/mem_threads $(STORM) $(STORAGE) \
+	ninja -C build-tsan tests/tsan/crowd tests/tsan/engines tests/unit/engine/copy/copy_threads tests/unit/engine/cycle/engine_board tests/unit/engine/worker/engine_sleep tests/unit/engine/ring/ring_threads tests/unit/proto/mem/mem_threads $(STORM) $(STORAGE) \
 		$(addprefix tests/clients/,unload.so unload_host) \
 		tests/unit/session/session_session \
 		$(addprefix tests/unit/windows/objects/objects_,$(TSAN_OBJECTS)) $(addprefix tests/unit/face/nd2/nd2_,$(TSAN_ND2)) \
@@ -113,7 +113,10 @@ tsan: prepare-test build-tsan/build.ninja ## rings, engine, sessions, ND2 and ND
 	$(TSAN_WITH) build-tsan/tests/unit/proto/mem/mem_map
 	$(TSAN_WITH) build-tsan/tests/unit/proto/mem/mem_pages
 	$(TSAN_WITH) build-tsan/tests/tsan/crowd 5
+	$(TSAN_WITH) build-tsan/tests/tsan/crowd 5 adaptive
 	$(TSAN_WITH) build-tsan/tests/tsan/engines 36
+	$(TSAN_WITH) build-tsan/tests/tsan/engines 36 adaptive
+	$(TSAN_WITH) build-tsan/tests/unit/engine/worker/engine_sleep
 	$(TSAN_WITH) build-tsan/tests/unit/engine/cycle/engine_board
 	$(TSAN_WITH) build-tsan/tests/unit/session/session_session
 	$(TSAN_WITH) build-tsan/tests/unit/windows/objects/objects_race 10000

@@ -92,6 +92,8 @@ enum plx_idle {
 	PLX_IDLE_SPIN,  /* poll again at once */
 	PLX_IDLE_PAUSE, /* a pause instruction */
 	PLX_IDLE_YIELD, /* sched_yield() after a short spin, for shared cores */
+	/* from here on a program that polls does as with YIELD, too */
+	PLX_IDLE_ADAPTIVE, /* a worker spins, then yields, then sleeps until there is work */
 	PLX_IDLE_COUNT,
 };
 

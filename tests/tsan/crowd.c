@@ -3,8 +3,8 @@
  * A crowd: 64 connections between two engines on two worker threads, and four application threads
  * that post, poll, arm, query, resize, create and destroy queue pairs, and register and deregister
  * memory, all at once. It runs as a normal test, and under ThreadSanitizer (make tsan), which then
- * sees all our accesses: the buffer pool is on one of our rings too. Usage: `crowd SECONDS`. Start
- * with live().
+ * sees all our accesses: the buffer pool is on one of our rings too. Usage: `crowd SECONDS
+ * [adaptive]`; adaptive workers fall asleep whenever they can. Start with live().
  */
 #include <pthread.h>
 #include <rte_rcu_qsbr.h>
@@ -181,6 +181,7 @@ main(int argc, char **argv)
 	struct resident residents[RESIDENTS];
 	uint64_t moved;
 
+	crowd.idle = argc > 2 ? PLX_IDLE_ADAPTIVE : PLX_IDLE_YIELD;
 	crowd_open(&crowd);
 	for (uint32_t i = 0; i < RESIDENTS; i++) {
 		residents[i] = (struct resident){.number = i};

@@ -34,6 +34,7 @@ struct crowd {
 	struct pair pair;
 	struct rte_ring *wire[2]; /* towards each side */
 	struct rte_rcu_qsbr *rcu[2];
+	enum plx_idle idle;
 	struct plx_worker *worker[2];
 	struct plx_qp *qp[2][QPS];
 	pthread_mutex_t table; /* serialises registrations */

@@ -2,7 +2,8 @@
  *
  * Two adapters of three engines each, one thread for each engine: connections between queue pairs
  * of any two engines come, exchange messages whose packets arrive on any queue, and end in every
- * way. It runs as a normal test, and under ThreadSanitizer (make tsan). Usage: `engines ROUNDS`.
+ * way. It runs as a normal test, and under ThreadSanitizer (make tsan). Usage: `engines ROUNDS
+ * [adaptive]`.
  * Start with live().
  */
 #include <sched.h>
@@ -179,10 +180,10 @@ live(uint32_t rounds)
 static struct plx_worker *workers[2][ENGINES];
 
 static void
-start(void)
+start(enum plx_idle idle)
 {
 	const struct plx_worker_config config = {
-		.core = -1, .idle = PLX_IDLE_YIELD, .name = "plx-engines"};
+		.core = -1, .idle = idle, .awake_ns = 1, .name = "plx-engines"};
 
 	for (int s = 0; s < 2; s++)
 		for (uint32_t e = 0; e < ENGINES; e++) {
@@ -208,7 +209,7 @@ main(int argc, char **argv)
 	uint64_t crossed = 0;
 
 	pair_open_with(&pair, &(struct pair_setup){.engines = ENGINES});
-	start();
+	start(argc > 2 ? PLX_IDLE_ADAPTIVE : PLX_IDLE_YIELD);
 	for (int s = 0; s < 2; s++)
 		PLX_ASSERT(plx_link_channel_create(pair.side[s].all[0], 16, &channels[s]) ==
 			   PLX_OK);

@@ -101,7 +101,7 @@ static void
 start_worker(struct crowd *crowd, int i)
 {
 	const struct plx_worker_config config = {
-		.core = -1, .idle = PLX_IDLE_YIELD, .name = "plx-crowd"};
+		.core = -1, .idle = crowd->idle, .awake_ns = 1, .name = "plx-crowd"};
 	struct plx_why why;
 
 	PLX_ASSERT(plx_worker_start(&config, &crowd->worker[i], &why) == PLX_OK);
