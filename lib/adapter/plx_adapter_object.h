@@ -147,6 +147,12 @@ uint64_t plx_engines_token(struct host_adapter *adapter);
  * Errors: TIMEOUT (an engine has not completed a duty cycle within that time) */
 enum plx_status plx_engines_wait(struct host_adapter *adapter, uint64_t token,
 				 uint64_t timeout_ns) PLX_MUST_CHECK;
+/** Let a write to this eventfd wake the thread of an engine, if that sleeps (plx_worker_watch()).
+ * Errors: STATE (it never does), NO_MEMORY */
+enum plx_status plx_engine_watch(struct host_adapter *adapter, uint32_t engine,
+				 int bell) PLX_MUST_CHECK;
+/** The reverse, before it is closed. */
+void plx_engine_unwatch(struct host_adapter *adapter, uint32_t engine, int bell);
 /** Are all engines polled? Errors: TIMEOUT (one has not completed a duty cycle within that time) */
 enum plx_status plx_engines_run(struct host_adapter *adapter, uint64_t timeout_ns) PLX_MUST_CHECK;
 

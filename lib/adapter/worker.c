@@ -147,6 +147,20 @@ worker_get(struct host_adapter *adapter, struct plx_why *why)
 	return status;
 }
 
+enum plx_status
+plx_engine_watch(struct host_adapter *adapter, uint32_t engine, int bell)
+{
+	if (adapter->worker[engine] == NULL)
+		return PLX_STATE;
+	return plx_worker_watch(adapter->worker[engine]->thread, bell);
+}
+
+void
+plx_engine_unwatch(struct host_adapter *adapter, uint32_t engine, int bell)
+{
+	plx_worker_unwatch(adapter->worker[engine]->thread, bell);
+}
+
 static void
 put_one(struct host_adapter *adapter, uint32_t i)
 {

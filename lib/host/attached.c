@@ -5,6 +5,7 @@
  */
 #include <poll.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -236,6 +237,41 @@ host_descriptor_pair(struct host_seat *seat, struct plx_object number,
 	return PLX_OK;
 }
 
+/* ---- bells ---- */
+
+/* It is this program's alone: what it does to it, no other notices. */
+enum plx_status
+host_bell_make(struct host_seat *seat, uint32_t engine, struct plx_ipc_bell *out)
+{
+	enum plx_status status;
+	int bell;
+
+	if (seat->bell[engine] >= 0)
+		return PLX_STATE;
+	bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (bell < 0)
+		return PLX_NO_MEMORY;
+	status = plx_engine_watch(seat->adapter, engine, bell);
+	if (status != PLX_OK) {
+		close(bell);
+		return status;
+	}
+	seat->bell[engine] = bell;
+	out->fd = dup(bell);
+	return PLX_OK;
+}
+
+/* The program may have it still; it wakes nobody any more. */
+static void
+bell_end(struct host_seat *seat, uint32_t engine)
+{
+	if (seat->bell[engine] < 0)
+		return;
+	plx_engine_unwatch(seat->adapter, engine, seat->bell[engine]);
+	close(seat->bell[engine]);
+	seat->bell[engine] = -1;
+}
+
 /* ---- the beginning and the end ---- */
 
 /* The engines' halves, once there is memory for their fronts. */
@@ -327,9 +363,11 @@ host_seat_end(struct host_seat *seat)
 	end_all(seat, then_to_end, PLX_COUNT_OF(then_to_end));
 	host_exports_end(seat);
 	end_all(seat, last_to_end, PLX_COUNT_OF(last_to_end));
-	for (uint32_t i = 0; i < seat->adapter->engines; i++)
+	for (uint32_t i = 0; i < seat->adapter->engines; i++) {
+		bell_end(seat, i);
 		while (seat->back[i] != NULL && plx_seat_back_destroy(seat->back[i]) != PLX_OK)
 			host_pause();
+	}
 	private_end(seat->private_memory);
 	for (uint32_t i = 1; i < seat->segments; i++)
 		segment_destroy(&seat->segment[i]);

@@ -66,6 +66,7 @@ static const host_fn serve[PLX_IPC_OP_COUNT] = {
 	[PLX_IPC_PING] = host_ping,
 	[PLX_IPC_PONG] = host_pong,
 	[PLX_IPC_DESCRIPTOR] = host_descriptor,
+	[PLX_IPC_BELL] = host_bell,
 	[PLX_IPC_BARRIER] = host_barrier,
 	[PLX_IPC_DESTROY] = host_destroy,
 	[PLX_IPC_PD_CREATE] = host_pd_create,

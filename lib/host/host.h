@@ -80,6 +80,7 @@ struct host_seat {
 	struct segment *segment;    /* [PLX_IPC_SEGMENTS_MAX] */
 	uint32_t segments;          /* those from here on never were */
 	size_t missing;             /* [bytes] that no segment had room for */
+	int bell[PLX_ENGINES_MAX];  /* of each engine; -1: it was not asked for */
 	struct private_memory *private_memory; /* NULL: none was given */
 	bool has_private_memory;               /* it can be used */
 	struct host_space space;
@@ -258,6 +259,7 @@ HOST_FN(host_resolve);
 HOST_FN(host_ping);
 HOST_FN(host_pong);
 HOST_FN(host_descriptor);
+HOST_FN(host_bell);
 HOST_FN(host_barrier);
 
 /* memory.c */
@@ -396,6 +398,11 @@ void *host_arena_at(const struct host_seat *seat, struct plx_location place, uin
 /* As DESCRIPTOR. Errors:  NO_KEY, NO_MEMORY, STATE (it has one) */
 enum plx_status host_descriptor_pair(struct host_seat *seat, struct plx_object number,
 				     struct plx_ipc_descriptor *out) PLX_MUST_CHECK;
+
+/* As BELL, of an engine whose thread sleeps. Errors:  NO_MEMORY, STATE (it has one, or it never
+ * sleeps) */
+enum plx_status host_bell_make(struct host_seat *seat, uint32_t engine,
+			       struct plx_ipc_bell *out) PLX_MUST_CHECK;
 
 /* Is the host stopping? */
 bool host_stops(const struct host_seat *seat);

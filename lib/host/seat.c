@@ -16,6 +16,8 @@ host_seat_alloc(struct host_adapter *adapter)
 	if (seat == NULL)
 		return NULL;
 	seat->adapter = adapter;
+	for (uint32_t i = 0; i < PLX_ENGINES_MAX; i++)
+		seat->bell[i] = -1;
 	host_table_init(&seat->table);
 	pthread_mutex_init(&seat->served, NULL);
 	return seat;
@@ -170,6 +172,21 @@ HOST_FN(host_descriptor)
 		return PLX_NO_KEY;
 	out->wake_fd = out->fd;
 	return out->fd >= 0 ? PLX_OK : PLX_NO_MEMORY;
+}
+
+HOST_FN(host_bell)
+{
+	const struct plx_ipc_object *request = arg;
+	struct plx_ipc_bell *out = reply;
+	uint64_t engine = request->object.v;
+
+	(void)why;
+	if (engine >= seat->adapter->engines)
+		return PLX_NO_KEY;
+	if (seat->foreign)
+		return host_bell_make(seat, (uint32_t)engine, out);
+	out->fd = plx_engine_bell(seat->adapter->engine[engine]);
+	return plx_engine_watch(seat->adapter, (uint32_t)engine, out->fd);
 }
 
 HOST_FN(host_barrier)

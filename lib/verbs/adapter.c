@@ -55,7 +55,29 @@ take(struct plx_adapter *adapter, const struct plx_ipc_opened *opened)
 		adapter->engine[i].doorbells = adapter_at(adapter, engine->doorbells);
 		eq_open(&adapter->engine[i].async_events, adapter_at(adapter, engine->async_events),
 			sizeof(struct plx_async_event), &adapter->owner, i);
+		adapter->engine[i].bell = -1;
 	}
+}
+
+/* What wakes the threads of engines that sleep. */
+static enum plx_status
+ask_for_bells(struct plx_adapter *adapter, struct plx_why *why)
+{
+	for (uint32_t i = 0; i < adapter->engines; i++) {
+		const struct plx_ipc_object request = {{i}};
+		struct plx_ipc_bell reply;
+		enum plx_status status = adapter_call(adapter, PLX_IPC_BELL, &request, &reply, why);
+
+		if (status == PLX_OK) {
+			adapter->engine[i].bell = reply.fd;
+		} else if (status != PLX_STATE) {
+			if (status == PLX_NO_MEMORY)
+				plx_why_set(why, "no descriptor to wake the worker of engine %u",
+					    i);
+			return status;
+		}
+	}
+	return PLX_OK;
 }
 
 /* One descriptor for the asynchronous events of all engines, and for the end of the host. */
@@ -97,7 +119,8 @@ begin(struct plx_adapter *adapter, struct plx_why *why)
 	if (status != PLX_OK)
 		return status;
 	take(adapter, &opened);
-	return make_async_fd(adapter, why);
+	status = ask_for_bells(adapter, why);
+	return status == PLX_OK ? make_async_fd(adapter, why) : status;
 }
 
 static enum plx_status
@@ -109,8 +132,11 @@ end(struct plx_adapter *adapter)
 		return status;
 	if (adapter->async_fd >= 0)
 		close(adapter->async_fd);
-	for (uint32_t i = 0; i < adapter->engines; i++)
+	for (uint32_t i = 0; i < adapter->engines; i++) {
 		eq_close(&adapter->engine[i].async_events);
+		if (adapter->owner.remote && adapter->engine[i].bell >= 0)
+			close(adapter->engine[i].bell);
+	}
 	free(adapter->cookies.slot);
 	pthread_mutex_destroy(&adapter->lock);
 	free(adapter);

@@ -35,6 +35,7 @@ struct plx_cookie_table {
 struct adapter_engine {
 	struct seat_front *doorbells;
 	struct eq async_events;
+	int bell; /* of struct doorbell */
 };
 
 /* An adapter as a program has it: its seat. */

@@ -35,6 +35,10 @@ plx_ipc_reply_fds(uint32_t op, void *reply, int32_t *fd[PLX_IPC_FDS_MAX])
 		fd[0] = &((struct plx_ipc_segment_added *)reply)->fd;
 		return 1;
 	}
+	if (op == PLX_IPC_BELL) {
+		fd[0] = &((struct plx_ipc_bell *)reply)->fd;
+		return 1;
+	}
 	if (op != PLX_IPC_DESCRIPTOR)
 		return 0;
 	fd[0] = &descriptor->fd;

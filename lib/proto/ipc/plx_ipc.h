@@ -48,6 +48,7 @@ struct plx_location {
 	X(PING, ping, pinged)                              \
 	X(PONG, pong, ponged)                              \
 	X(DESCRIPTOR, object, descriptor)                  \
+	X(BELL, object, bell)                              \
 	X(BARRIER, object, nothing)                        \
 	X(DESTROY, object, nothing)                        \
 	X(PD_CREATE, nothing, object)                      \
@@ -207,6 +208,13 @@ struct plx_ipc_descriptor {
 	/* between processes they go beside the message, and are numbers of the receiver's */
 	int32_t fd;
 	int32_t wake_fd; /* what is written to make it readable; may be the same */
+};
+
+/* Of engine 0 and on: what a post writes to when the engine's thread sleeps (decision 69). STATE:
+ * it never does, or the program has it already. */
+struct plx_ipc_bell {
+	int32_t fd; /* as plx_ipc_descriptor */
+	uint32_t resv;
 };
 
 /* ---- memory ---- */
