@@ -56,10 +56,11 @@ const char *const mode_names[] = {
 	[PLX_MODE_INLINE] = "inline",
 };
 
-const char *const idle_names[] = {
+const char *const idle_names[PLX_IDLE_COUNT] = {
 	[PLX_IDLE_SPIN] = "spin",
 	[PLX_IDLE_PAUSE] = "pause",
 	[PLX_IDLE_YIELD] = "yield",
+	[PLX_IDLE_ADAPTIVE] = "adaptive",
 };
 
 bool

@@ -23,8 +23,8 @@ enum {
 /* --device, --address, --adapter and --eal, stored in a struct endpoint. */
 extern const struct option_row endpoint_rows[ENDPOINT_ROWS];
 
-extern const char *const mode_names[2]; /* by enum plx_mode */
-extern const char *const idle_names[3]; /* by enum plx_idle */
+extern const char *const mode_names[2];              /* by enum plx_mode */
+extern const char *const idle_names[PLX_IDLE_COUNT]; /* by enum plx_idle */
 
 /** Is an adapter given, or a device with its address?
  * @param who in the sentence: "ndping server" */

@@ -204,9 +204,10 @@ static const struct option_row rows[] = {
 	{ROW("mode", "inline|worker", FORM_ALL, OPTION_WORD, mode), .most = 1, .noun = "mode",
 	 .names = mode_names, .value = "inline",
 	 .sentence = "what polls the adapter: the measuring thread, or a worker of the adapter"},
-	{ROW("idle", "NAME", FORM_ALL, OPTION_WORD, idle), .most = 2, .noun = "way to idle",
-	 .names = idle_names, .value = "spin",
-	 .sentence = "what a thread without work does: spin, pause, or yield, for shared cores"},
+	{ROW("idle", "NAME", FORM_ALL, OPTION_WORD, idle), .most = PLX_IDLE_COUNT - 1,
+	 .noun = "way to idle", .names = idle_names, .value = "spin",
+	 .sentence = "what a thread without work does: spin, pause, yield, for shared cores, or "
+		     "adaptive: spin, then yield, then sleep, if it is a worker"},
 	{ROW("cores", "A,B", FORM_ALL, OPTION_OTHER, core), .parse = parse_cores,
 	 .otherwise = "the first two; of server and client any",
 	 .sentence = "processors of the active and the passive endpoint"},

@@ -55,7 +55,7 @@ idle(struct run *run, uint32_t turns)
 #if defined(__x86_64__)
 		__builtin_ia32_pause();
 #endif
-	} else if (side->options->idle == PLX_IDLE_YIELD && turns >= IDLE_TURNS) {
+	} else if (side->options->idle >= PLX_IDLE_YIELD && turns >= IDLE_TURNS) {
 		sched_yield();
 	}
 }

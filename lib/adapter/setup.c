@@ -88,6 +88,7 @@ open_device(struct host_adapter *adapter, const char *device, uint32_t frame_wan
 		.queues = (uint16_t)adapter->engines,
 		.rx_descriptors = descriptors < DESCRIPTORS_MAX ? (uint16_t)descriptors : 0,
 		.tx_descriptors = descriptors < DESCRIPTORS_MAX ? (uint16_t)descriptors : 0,
+		.wakes = adapter->options.idle == PLX_IDLE_ADAPTIVE && !adapter->inline_mode,
 		.start_timeout_ms = adapter->options.start_timeout_ms,
 	};
 

@@ -419,7 +419,7 @@ PLX_API enum plx_status plx_qp_import(struct plx_pd *pd, const struct plx_qp_tok
  * Returns: the number posted
  * Errors: STATE (not connected), FULL (poll, or wait), INVALID, TOO_MANY_SGES, TOO_LONG
  * Threads: any; concurrent calls are serialized
- * Cost: hot; no system call
+ * Cost: hot; no system call, but for the one that wakes an adaptive worker
  */
 PLX_API uint32_t plx_post_send(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_t n,
 			       enum plx_status *refused);

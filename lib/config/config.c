@@ -24,6 +24,7 @@ static const struct settings_choice idles[] = {
 	{"spin", PLX_IDLE_SPIN},
 	{"pause", PLX_IDLE_PAUSE},
 	{"yield", PLX_IDLE_YIELD},
+	{"adaptive", PLX_IDLE_ADAPTIVE},
 	{NULL, 0},
 };
 

@@ -116,7 +116,7 @@ wait_inline(struct plx_cq *cq, uint64_t deadline)
 
 		if (fired || plx_steady_ns() >= deadline)
 			return fired;
-		if (done == 0 && cq->adapter->idle == PLX_IDLE_YIELD)
+		if (done == 0 && cq->adapter->idle >= PLX_IDLE_YIELD)
 			sched_yield();
 	}
 }

@@ -166,7 +166,7 @@ plx_event_channel_wait(struct plx_event_channel *channel, uint32_t timeout_ms,
 		if (now >= deadline)
 			return false;
 		if (adapter->inline_mode) {
-			if (adapter->idle == PLX_IDLE_YIELD)
+			if (adapter->idle >= PLX_IDLE_YIELD)
 				sched_yield();
 		} else if (!sleep_on(adapter, fd, deadline - now)) {
 			return plx_event_channel_next(channel, out);

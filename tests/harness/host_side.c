@@ -43,7 +43,7 @@ host_side_offer(unsigned i, char name[PLX_ADAPTER_NAME_MAX + 1],
 	options->address[0].ip = host_side_ip(i + 1);
 	options->address[0].prefix_bits = 24;
 	options->addresses = 1;
-	options->idle = PLX_IDLE_YIELD;
+	options->idle = getenv("POLLUX_TEST_IDLE") != NULL ? PLX_IDLE_ADAPTIVE : PLX_IDLE_YIELD;
 	options->qps = 64;
 	options->keys = 128;
 	options->packets = 4096 * options->engines;

@@ -119,7 +119,7 @@ pair_adapter_options(struct plx_adapter_options *options, unsigned end)
 	options->mode = mode;
 	if (mode == PLX_MODE_WORKER)
 		snprintf(options->worker, sizeof(options->worker), "pair");
-	options->idle = PLX_IDLE_YIELD;
+	options->idle = getenv("POLLUX_TEST_IDLE") != NULL ? PLX_IDLE_ADAPTIVE : PLX_IDLE_YIELD;
 	options->qps = PAIR_QPS;
 	options->keys = PAIR_KEYS;
 	options->packets = 4096 * options->engines;

@@ -253,7 +253,7 @@ nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG dept
 	cq->queue.on_event = nd2_cq_overrun;
 	cq->queue.on_host_gone = nd2_cq_lose_host;
 	cq->pumps = adapter->session->inline_mode;
-	cq->yields = adapter->session->info.idle == PLX_IDLE_YIELD;
+	cq->yields = adapter->session->info.idle >= PLX_IDLE_YIELD;
 	cq->helps = cq->pumps || cq->yields;
 	status = make(cq);
 	if (status != ND_SUCCESS) {

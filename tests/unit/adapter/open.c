@@ -338,7 +338,7 @@ wrong_options_are_refused_before_anything_is_made(void **state)
 	REFUSED(adapter_options.address[0].ip.version = 5, "address number 1 is not a unicast");
 	REFUSED(adapter_options.address[0].prefix_bits = 33, "address number 1 is not a unicast");
 	REFUSED(adapter_options.mode = (enum plx_mode)2, "mode = 2 is outside its range of 0 to 1");
-	REFUSED(adapter_options.idle = (enum plx_idle)3, "idle = 3 is outside its range of 0 to 2");
+	REFUSED(adapter_options.idle = (enum plx_idle)4, "idle = 4 is outside its range of 0 to 3");
 	REFUSED(adapter_options.core = -2, "core = -2 is outside its range of -1 to 1023");
 	REFUSED(adapter_options.path_mtu = 4095,
 		"path_mtu = 4095 is not one of 256, 512, 1024, 2048, 4096");

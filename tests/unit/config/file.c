@@ -334,7 +334,8 @@ a_value_of_the_wrong_kind_is_refused(void **state)
 	expect_setting("worker = \"sixteen_letters_\";",
 		       "worker = \"sixteen_letters_\" has 16 characters; it needs 1 to 15");
 	expect_setting("mode = \"fast\";", "mode = \"fast\" is not one of \"worker\", \"inline\"");
-	expect_setting("idle = 3;", "idle = \"?\" is not one of \"spin\", \"pause\", \"yield\"");
+	expect_setting("idle = 3;",
+		       "idle = \"?\" is not one of \"spin\", \"pause\", \"yield\", \"adaptive\"");
 }
 
 static void
