@@ -204,7 +204,7 @@ BENCH_ARGS ?=
 bench: prepare-test build-release/build.ninja ## every promised figure beside its yardstick; 8 min
 	ninja -C build-release apps/ndperf/ndperf apps/polluxd/polluxd \
 		tests/bench/bench-nd2-regions tests/bench/bench-ndk-wakeup tests/bench/bench-seats tests/bench/bench-engines \
-		tests/bench/bench-sockets tests/bench/bench-idle lib/face/sanpreload/shared/libpollux-sockets.so
+		tests/bench/bench-sockets tests/bench/bench-idle tests/bench/bench-idle-policy lib/face/sanpreload/shared/libpollux-sockets.so
 	tests/bench/run build-release/apps/ndperf/ndperf --json build/bench.json $(BENCH_ARGS)
 
 # ---- housekeeping --------------------------------------------------------------------------

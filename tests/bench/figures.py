@@ -108,6 +108,8 @@ def number(value, unit):
         return f'{value / 1e6:.2f} M/s'
     if unit == 'bytes':
         return f'{value:,.0f} B'
+    if unit == 'core':
+        return f'{value / 1e6:.4f}'
     return f'{value:.0f} ns'
 
 

@@ -261,6 +261,34 @@ def engines():
             one, 0.5)), processes=2)
 
 
+def idling():
+    """What each way to idle costs. Spinning is the yardstick where one message follows the other;
+    where a program pauses before each the bars are times: of a wake-up by a post, and of the naps
+    of a worker whose port cannot wake it (net_wire)."""
+    call = Call('idle', (), 'tests/bench/bench-idle-policy')
+    ways = ('spin', 'pause', 'yield', 'adaptive')
+    def figure(way, test):
+        return Figure('idle', way, test, 8)
+    def row(name, way, test, yardstick, bar, unit='ns'):
+        return Row(f'{name}, {way}', unit, figure(way, test), yardstick, bar, True)
+    core, ms = Fixed(1e6), Fixed(1e6)     # millionths of a core; ns
+    rows = [row('share of a core of a worker without work', way, 'share', core,
+                0.02 if way == 'adaptive' else 1.1, 'core') for way in ways]
+    rows += [row('share of a core of a worker, a message each ' + words, 'adaptive', test, core,
+                 bar, 'core') for words, test, bar in (('1 ms', 'share-1ms', 0.4),
+                                                       ('100 ms', 'share-100ms', 0.03))]
+    rows += [row('8 B round trip p50 over spin', way, 'posts', figure('spin', 'posts'),
+                 1.05 if way == 'adaptive' else 1.25) for way in ways[1:]]
+    rows.append(row('8 B round trip p50 over spin, not woken by packets', 'adaptive', 'packets',
+                    figure('spin', 'packets'), 1.1))
+    for words, test in (('1 ms', '1ms'), ('100 ms', '100ms')):
+        rows += [row(f'8 B round trip p50 after {words}', way, f'posts-{test}', ms, 0.2)
+                 for way in ways]
+        rows.append(row(f'8 B round trip p50 after {words}, not woken by packets', 'adaptive',
+                        f'packets-{test}', ms, 2.5))
+    return Group('idling', (call,), tuple(rows), processes=1)
+
+
 def overhead():
     """ND2 and NDK over the verbs that they stand on, in turns of milliseconds: hundredths decide,
     and from one second to the next the machine changes its speed by a third. They post one by one,
@@ -371,4 +399,4 @@ def groups():
     return (embedded_link(), rates('rate', 'two cores', 0.35),
             rates('rate1', 'one core', 0.30, '--one-core'), single_posts(), bandwidths(),
             round_trips(), memif(), shared_worker(), attached(), private(), seats(), sockets(),
-            engines(), *overhead(), registering(), waking(), losses(), floods(), floors())
+            engines(), idling(), *overhead(), registering(), waking(), losses(), floods(), floors())
