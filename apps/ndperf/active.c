@@ -10,6 +10,10 @@
 
 #include <string.h>
 
+enum {
+	LANES_A_TURN = 16, /* after these an inline adapter is polled again */
+};
+
 static const uint8_t wr_ops[OP_COUNT] = {
 	[OP_NONE] = PLX_WR_NONE, [OP_SEND] = PLX_WR_SEND,         [OP_WRITE] = PLX_WR_WRITE,
 	[OP_READ] = PLX_WR_READ, [OP_CMP_SWAP] = PLX_WR_CMP_SWAP, [OP_FETCH_ADD] = PLX_WR_FETCH_ADD,
@@ -24,32 +28,27 @@ is_atomic(const struct side *side)
 void
 side_start(struct side *side)
 {
-	struct plx_key key = side->key;
+	const struct lane *lane = &side->lanes[0];
 	bool may_inline = side->job.size <= side->job.inline_bytes &&
 			  (side->job.op == OP_SEND || side->job.op == OP_WRITE);
-	for (uint32_t i = 0; i < side->job.qps; i++) {
-		struct lane *lane = &side->lanes[i];
-		struct plx_sge sge = {
+	for (uint32_t k = 0; k < BATCH_MAX; k++) {
+		side->sge[k] = (struct plx_sge){
 			.va = (uint64_t)(uintptr_t)lane->local,
 			.length = side->job.size,
-			.key = key,
+			.key = side->key,
 		};
-		struct plx_send_wr wr = {
+		side->wr[k] = (struct plx_send_wr){
 			.op = wr_ops[side->job.op],
 			.flags = may_inline ? PLX_WR_INLINE : 0,
+			.sge = &side->sge[k],
 			.sges = 1,
 			.remote_va = lane->peer.va,
 			.rkey = lane->peer.rkey,
 			.swap_add = 1,
 		};
-		for (uint32_t k = 0; k < BATCH_MAX; k++) {
-			lane->sge[k] = sge;
-			lane->wr[k] = wr;
-			lane->wr[k].sge = &lane->sge[k];
-		}
-		if (side->job.op == OP_WRITE && side->job.check && !side->is_ping_pong)
-			lane->wr[1].op = PLX_WR_READ;
 	}
+	if (side->job.op == OP_WRITE && side->job.check && !side->is_ping_pong)
+		side->wr[1].op = PLX_WR_READ;
 }
 
 /* ---- streams ---- */
@@ -74,11 +73,13 @@ static void
 make_request(struct side *side, struct lane *lane, uint32_t k, uint64_t n, uint32_t slot,
 	     uint32_t remote)
 {
-	struct plx_send_wr *wr = &lane->wr[k];
+	struct plx_send_wr *wr = &side->wr[k];
 	uint8_t *at = lane->local + slot * side->stride;
 	wr->wr_id = n;
-	lane->sge[k].va = (uint64_t)(uintptr_t)at;
+	wr->rkey = lane->peer.rkey;
+	side->sge[k].va = (uint64_t)(uintptr_t)at;
 	if (is_atomic(side)) {
+		wr->remote_va = lane->peer.va;
 		wr->compare = n;
 		wr->swap_add = side->job.op == OP_CMP_SWAP ? n + 1 : 1;
 		return;
@@ -98,15 +99,17 @@ post_checked_write(struct side *side, uint32_t index)
 	if (lane->posted - lane->done >= side->job.depth || side->is_stopping)
 		return false;
 	make_request(side, lane, 0, lane->posted, lane->slot, lane->slot);
-	lane->wr[0].flags |= PLX_WR_UNSIGNALED;
-	lane->wr[1].wr_id = lane->posted;
-	lane->wr[1].flags = 0;
-	lane->wr[1].remote_va = lane->wr[0].remote_va;
-	lane->sge[1].va = (uint64_t)(uintptr_t)(lane->target + lane->slot * side->stride);
+	side->wr[0].flags |= PLX_WR_UNSIGNALED;
+	side->wr[1].wr_id = lane->posted;
+	side->wr[1].flags = 0;
+	side->wr[1].remote_va = side->wr[0].remote_va;
+	side->wr[1].rkey = side->wr[0].rkey;
+	side->sge[1].va = (uint64_t)(uintptr_t)(lane->target + lane->slot * side->stride);
 	if (!side_post(side, index, 2))
 		return false;
 	advance(side, &lane->slot, &lane->remote_slot);
 	lane->posted++;
+	side->flying++;
 	return true;
 }
 
@@ -124,7 +127,7 @@ post_batch(struct side *side, uint32_t index)
 		return false;
 	for (uint32_t k = 0; k < n; k++) {
 		bool is_signaled = unsignaled + 1 >= job->signal || side->is_stopping;
-		struct plx_send_wr *wr = &lane->wr[k];
+		struct plx_send_wr *wr = &side->wr[k];
 		make_request(side, lane, k, lane->posted + k, slot, remote);
 		wr->flags = (uint8_t)((wr->flags & PLX_WR_INLINE) |
 				      (is_signaled ? 0 : PLX_WR_UNSIGNALED));
@@ -136,6 +139,7 @@ post_batch(struct side *side, uint32_t index)
 	if (!side_post(side, index, n))
 		return false;
 	lane->posted += n;
+	side->flying += n;
 	lane->slot = slot;
 	lane->remote_slot = remote;
 	lane->unsignaled = unsignaled;
@@ -183,6 +187,7 @@ complete(struct side *side, const union entry *entry)
 		return;
 	}
 	side->amount += upto - lane->done;
+	side->flying -= upto - lane->done;
 	if (side->job.signal == 1 || is_atomic(side)) {
 		for (uint64_t n = lane->done; n < upto; n++) {
 			if (!verify_answer(side, index, n))
@@ -190,6 +195,25 @@ complete(struct side *side, const union entry *entry)
 		}
 	}
 	lane->done = upto;
+}
+
+/* Post on the lanes whose turn it is.
+ * Returns: false: none had room */
+static bool
+post_turn(struct side *side)
+{
+	bool reads_back = side->job.op == OP_WRITE && side->job.check, has_posted = false;
+	uint32_t lanes = side->job.qps < LANES_A_TURN ? side->job.qps : LANES_A_TURN;
+	for (uint32_t i = 0; i < lanes && !side->has_failed; i++) {
+		uint32_t lane = side->next_lane;
+		side->next_lane = lane + 1 == side->job.qps ? 0 : lane + 1;
+		while (reads_back ? post_checked_write(side, lane) : post_batch(side, lane)) {
+			has_posted = true;
+			if (!side->job.fill)
+				break;
+		}
+	}
+	return has_posted;
 }
 
 /* ---- ping-pong ---- */
@@ -203,6 +227,7 @@ ping_step(struct side *side)
 			return false;
 		side_time(side, ticks());
 		lane->done++;
+		side->flying--;
 		side->amount++;
 	}
 	if (!side->is_stopping && !side->has_failed)
@@ -214,29 +239,16 @@ bool
 active_step(struct side *side)
 {
 	union entry entries[POLL_MAX];
-	bool has_posted = false;
 	if (side->is_ping_pong)
 		return ping_step(side);
 	uint32_t n = side_reap(side, QUEUE_SEND, entries);
 	for (uint32_t i = 0; i < n && !side->has_failed; i++)
 		complete(side, entry_at(side, entries, i));
-	bool reads_back = side->job.op == OP_WRITE && side->job.check;
-	for (uint32_t i = 0; i < side->job.qps && !side->has_failed; i++) {
-		while (reads_back ? post_checked_write(side, i) : post_batch(side, i)) {
-			has_posted = true;
-			if (!side->job.fill)
-				break;
-		}
-	}
-	return n != 0 || has_posted;
+	return post_turn(side) || n != 0;
 }
 
 bool
 active_is_drained(const struct side *side)
 {
-	for (uint32_t i = 0; i < side->job.qps; i++) {
-		if (side->lanes[i].done != side->lanes[i].posted)
-			return false;
-	}
-	return true;
+	return side->flying == 0;
 }

@@ -52,7 +52,7 @@ bool face_config(const struct options *o, struct plx_why *why);
 
 /* ---- measured path: no allocation, no waiting; called directly ---- */
 
-/** Post the first `n` of the lane's requests, one at a time.
+/** Post the first `n` of the side's requests on a lane, one at a time.
  * @param status of the refused request: FULL; or STATE, with the failure in the side
  * Returns: the number posted */
 uint32_t nd2_post_send(struct side *side, struct lane *lane, uint32_t n, enum plx_status *status);

@@ -55,7 +55,7 @@ post_send(struct side *side, struct lane *lane, uint32_t n, enum plx_status *sta
 	if (side->nd2 != NULL)
 		return nd2_post_send(side, lane, n, status);
 	return side->ndk != NULL ? ndk_post_send(side, lane, n, status)
-				 : plx_post_send(lane->qp, lane->wr, n, status);
+				 : plx_post_send(lane->qp, side->wr, n, status);
 }
 
 bool
@@ -69,7 +69,7 @@ side_post(struct side *side, uint32_t index, uint32_t n)
 	if (posted == 0 && status == PLX_FULL)
 		return false;
 	return side_fail(side, "message %llu cannot be posted: %s",
-			 (unsigned long long)lane->wr[posted].wr_id, plx_status_text(status));
+			 (unsigned long long)side->wr[posted].wr_id, plx_status_text(status));
 }
 
 bool
@@ -184,14 +184,15 @@ side_post_ping(struct side *side, uint64_t n, uint32_t stream)
 	if (job->op == OP_WRITE)
 		lane->local[job->size - 1] = flag_of(n);
 	bool is_signaled = lane->unsignaled + 1 >= PING_SIGNAL;
-	lane->wr[0].wr_id = n;
-	lane->wr[0].flags = (uint8_t)((lane->wr[0].flags & PLX_WR_INLINE) |
+	side->wr[0].wr_id = n;
+	side->wr[0].flags = (uint8_t)((side->wr[0].flags & PLX_WR_INLINE) |
 				      (is_signaled ? 0 : PLX_WR_UNSIGNALED));
 	if (side->is_active)
 		side->posted_at = ticks();
 	if (!side_post(side, 0, 1))
 		return false;
 	lane->posted++;
+	side->flying++;
 	lane->unsignaled = is_signaled ? 0 : lane->unsignaled + 1;
 	if (is_signaled) {
 		union entry entries[POLL_MAX];

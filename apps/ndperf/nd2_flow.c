@@ -7,7 +7,7 @@
  */
 #include "nd2_parts.h"
 
-/* An array of struct plx_sge is also one of ND2_SGE, so the lanes' arrays are used directly. */
+/* An array of struct plx_sge is also one of ND2_SGE, so the side's array is used directly. */
 _Static_assert(sizeof(ND2_SGE) == sizeof(struct plx_sge), "SGEs are as long");
 _Static_assert(offsetof(ND2_SGE, Buffer) == offsetof(struct plx_sge, va) &&
 		       offsetof(ND2_SGE, BufferLength) == offsetof(struct plx_sge, length) &&
@@ -40,11 +40,11 @@ refused(struct side *side, HRESULT why)
 uint32_t
 nd2_post_send(struct side *side, struct lane *lane, uint32_t n, enum plx_status *status)
 {
-	for (const struct plx_send_wr *wr = lane->wr, *end = wr + n; wr < end; wr++) {
+	for (const struct plx_send_wr *wr = side->wr, *end = wr + n; wr < end; wr++) {
 		HRESULT why = post(lane->face_qp, wr);
 		if (plx_unlikely(why != ND_SUCCESS)) {
 			*status = refused(side, why);
-			return (uint32_t)(wr - lane->wr);
+			return (uint32_t)(wr - side->wr);
 		}
 	}
 	return n;

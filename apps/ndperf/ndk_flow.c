@@ -6,7 +6,7 @@
  */
 #include "ndk_parts.h"
 
-/* An array of struct plx_sge is also one of NDK_SGE, so the lanes' arrays are used directly. */
+/* An array of struct plx_sge is also one of NDK_SGE, so the side's array is used directly. */
 _Static_assert(sizeof(NDK_SGE) == sizeof(struct plx_sge), "SGEs are as long");
 _Static_assert(offsetof(NDK_SGE, VirtualAddress) == offsetof(struct plx_sge, va) &&
 		       offsetof(NDK_SGE, Length) == offsetof(struct plx_sge, length) &&
@@ -49,11 +49,11 @@ refused(struct side *side, NTSTATUS why)
 uint32_t
 ndk_post_send(struct side *side, struct lane *lane, uint32_t n, enum plx_status *status)
 {
-	for (const struct plx_send_wr *wr = lane->wr, *end = wr + n; wr < end; wr++) {
+	for (const struct plx_send_wr *wr = side->wr, *end = wr + n; wr < end; wr++) {
 		NTSTATUS why = post(lane->face_qp, wr, wr + 1 < end ? NDK_OP_FLAG_DEFER : 0);
 		if (plx_unlikely(why != STATUS_SUCCESS)) {
 			*status = refused(side, why);
-			return (uint32_t)(wr - lane->wr);
+			return (uint32_t)(wr - side->wr);
 		}
 	}
 	return n;

@@ -340,7 +340,8 @@ side_prepare(struct side *side, const struct job *job)
 	side->job = *job;
 	side->has_failed = false;
 	side->is_stopping = side->is_measuring = side->was_paused = false;
-	side->amount = side->checked_bytes = side->posted_at = 0;
+	side->amount = side->checked_bytes = side->posted_at = side->flying = 0;
+	side->next_lane = 0;
 	side->stride = stride_bytes(job->size);
 	side->is_ping_pong =
 		job->test == TEST_LATENCY && (job->op == OP_SEND || job->op == OP_WRITE);

@@ -56,8 +56,6 @@ struct lane {
 	uint32_t recv_slot;    /* for the next receive */
 	uint32_t owed;         /* receives used up and not yet posted again */
 	uint32_t unsignaled;   /* messages since the last signaled one */
-	struct plx_send_wr wr[BATCH_MAX];
-	struct plx_sge sge[BATCH_MAX];
 };
 
 struct side {
@@ -84,7 +82,13 @@ struct side {
 	struct plx_mr *mr;
 	struct plx_key key; /* of `memory`, for our own requests */
 	struct lane *lanes; /* [job.qps] */
+	uint32_t next_lane; /* the first that the next turn looks at */
+	/* the requests of one post, whichever lane it is for: with many lanes arrays of their own
+	 * would fill the cache */
+	struct plx_send_wr wr[BATCH_MAX];
+	struct plx_sge sge[BATCH_MAX];
 
+	uint64_t flying; /* our messages under way, on all lanes */
 	uint64_t amount; /* messages done, on all lanes */
 	uint64_t checked_bytes;
 	uint64_t posted_at; /* [ticks] ping-pong: when the message in flight was posted; 0: none */
@@ -228,7 +232,7 @@ bool side_verify(struct side *side, const uint8_t *at, uint32_t stream, uint64_t
 /** Post all receives that are owed. */
 bool side_post_receives(struct side *side, uint32_t lane);
 
-/** Post the first `n` of the lane's requests. */
+/** Post the first `n` of the side's requests on a lane. */
 bool side_post(struct side *side, uint32_t lane, uint32_t n);
 
 /** Post message `n` of a ping-pong, in either direction, by SEND or WRITE. */
