@@ -54,7 +54,7 @@ range_text(const struct option_row *row, char *text, size_t size)
 	bool is_bytes = row->argument != NULL && strcmp(row->argument, "BYTES") == 0;
 	char most[32];
 	text[0] = '\0';
-	if (row->kind != OPTION_BYTES && row->kind != OPTION_NUMBER)
+	if (row->kind != OPTION_BYTES && row->kind != OPTION_NUMBER && row->kind != OPTION_NUMBERS)
 		return text;
 	if (is_bytes)
 		bytes_text(row->most, most, sizeof(most));

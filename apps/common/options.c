@@ -78,6 +78,25 @@ parse_number(const struct option_row *row, const char *value, uint64_t *out, str
 }
 
 static bool
+parse_numbers(const struct option_row *row, const char *value, struct option_numbers *out,
+	      struct plx_why *why)
+{
+	const char *left = value;
+	char word[32];
+	out->count = 0;
+	while (next_word(&left, word, sizeof(word))) {
+		uint64_t number;
+		if (out->count == OPTION_NUMBERS_MAX)
+			return why_set(why, "--%s %.60s: more than %d numbers; give fewer",
+				       row->name, value, OPTION_NUMBERS_MAX);
+		if (!parse_number(row, word, &number, why))
+			return false;
+		out->value[out->count++] = (uint32_t)number;
+	}
+	return out->count != 0 || parse_number(row, value, &(uint64_t){0}, why);
+}
+
+static bool
 parse_time(const struct option_row *row, const char *value, uint32_t *out, struct plx_why *why)
 {
 	return (parse_duration_ms(value, out) && *out >= row->least) ||
@@ -175,6 +194,8 @@ parse_value(const struct option_row *row, const char *value, void *options, void
 		index = (uint32_t)number;
 		memcpy(to, &index, sizeof(index));
 		return is_good;
+	case OPTION_NUMBERS:
+		return parse_numbers(row, value, to, why);
 	case OPTION_BYTES:
 		is_good = parse_number(row, value, &number, why);
 		memcpy(to, &number, sizeof(number));

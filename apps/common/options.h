@@ -25,6 +25,7 @@ enum option_kind {
 	OPTION_FLAG,    /* no argument: true, in a bool */
 	OPTION_TEXT,    /* at most `most` characters: const char * */
 	OPTION_NUMBER,  /* least .. most; K, M and G are powers of 1024: uint32_t */
+	OPTION_NUMBERS, /* a list of such: struct option_numbers */
 	OPTION_BYTES,   /* likewise: uint64_t */
 	OPTION_TIME,    /* least [ms] .. an hour: uint32_t [ms] */
 	OPTION_WORD,    /* one of `names`: its index, in an enum */
@@ -38,6 +39,15 @@ enum option_kind {
 struct option_address {
 	struct plx_ip ip; /* version 0: not given */
 	uint8_t prefix_bits;
+};
+
+enum {
+	OPTION_NUMBERS_MAX = 8,
+};
+
+struct option_numbers {
+	uint32_t count; /* 0: not given */
+	uint32_t value[OPTION_NUMBERS_MAX];
 };
 
 /* A word that stands for several of `names`. */

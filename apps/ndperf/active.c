@@ -96,7 +96,8 @@ static bool
 post_checked_write(struct side *side, uint32_t index)
 {
 	struct lane *lane = &side->lanes[index];
-	if (lane->posted - lane->done >= side->job.depth || side->is_stopping)
+	if (lane->posted - lane->done >= side->job.depth || side->is_stopping ||
+	    side->flying >= side->job.flight)
 		return false;
 	make_request(side, lane, 0, lane->posted, lane->slot, lane->slot);
 	side->wr[0].flags |= PLX_WR_UNSIGNALED;
@@ -123,7 +124,7 @@ post_batch(struct side *side, uint32_t index)
 	uint64_t room = job->depth - (lane->posted - lane->done);
 	uint32_t n = side->is_stopping ? lane->unsignaled != 0 : job->batch;
 	uint32_t slot = lane->slot, remote = lane->remote_slot, unsignaled = lane->unsignaled;
-	if (n == 0 || room < n)
+	if (n == 0 || room < n || (!side->is_stopping && side->flying + n > job->flight))
 		return false;
 	for (uint32_t k = 0; k < n; k++) {
 		bool is_signaled = unsignaled + 1 >= job->signal || side->is_stopping;

@@ -62,10 +62,11 @@ pass_job(struct cursor *c, struct job *job)
 	job->rewrite = number(c, job->rewrite, 1) != 0;
 	job->check = number(c, job->check, 1) != 0;
 	job->is_private = number(c, job->is_private, 1) != 0;
-	uint32_t *const fields[] = {&job->size,      &job->depth,        &job->slots,
-				    &job->batch,     &job->signal,       &job->qps,
-				    &job->path_mtu,  &job->inline_bytes, &job->ack_timeout,
-				    &job->warmup_ms, &job->duration_ms,  &job->timeout_ms};
+	uint32_t *const fields[] = {&job->size,        &job->depth,     &job->slots,
+				    &job->batch,       &job->signal,    &job->qps,
+				    &job->flight,      &job->path_mtu,  &job->inline_bytes,
+				    &job->ack_timeout, &job->warmup_ms, &job->duration_ms,
+				    &job->timeout_ms};
 	for (uint32_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		*fields[i] = (uint32_t)number(c, *fields[i], 4);
 }

@@ -61,6 +61,9 @@ write_adapter(FILE *to, const struct options *o, bool is_active, struct plx_why 
 		w.address[0].prefix_bits);
 	if (w.worker[0] != '\0')
 		fprintf(to, "    worker = \"%s\";\n", w.worker);
+	if (w.qps != 0)
+		fprintf(to, "    queue_pairs = %u; connections = %u; connections_per_peer = %u;\n",
+			w.qps, w.connections, w.connections_per_peer);
 	if (w.path_mtu != 0)
 		fprintf(to, "    path_mtu = %u;\n", w.path_mtu);
 	if (w.start_timeout_ms != 0)

@@ -11,7 +11,7 @@ enum {
 	SHORT_BYTES = 4096,         /* messages up to this size are posted in batches */
 	FLIGHT_BYTES = 1024 * 1024, /* in flight, if the number of messages is not given */
 	FLIGHT_MIN = 4,             /* messages, so that one can be written meanwhile */
-	FLIGHT_MAX = 128,           /* messages, as many as a window has packets */
+	DEPTH = 128,                /* messages, as many as a window has packets */
 	BATCH = 32,                 /* as many as --raw writes at once */
 	RAW_MTU = 4096,
 };
@@ -45,15 +45,46 @@ slots_of(const struct options *o, const struct job *job)
 	return least(job->depth, limit);
 }
 
+/* What distinguishes rows. Zero: chosen to suit the others. */
+struct choice {
+	enum op op;
+	enum test test;
+	uint32_t size, qps, batch;
+};
+
+/* How many messages, how they are posted and which ask for a completion. */
 static void
-fill_job(const struct options *o, enum op op, enum test test, uint32_t size, struct job *job)
+fill_flight(const struct options *o, const struct choice *choice, struct job *job)
 {
-	bool is_latency = test == TEST_LATENCY;
+	uint32_t batch = choice->batch;
+	job->depth =
+		o->depth != 0 ? o->depth : least(most(FLIGHT_BYTES / job->size, FLIGHT_MIN), DEPTH);
+	if (job->test == TEST_LATENCY)
+		job->depth = 1;
+	job->slots = slots_of(o, job);
+	job->depth = least(job->depth, job->slots);
+	job->batch = batch != 0 ? batch : job->size <= SHORT_BYTES ? BATCH : 1;
+	job->batch = least(job->batch, most(job->depth / 4, 1));
+	job->flight = most(o->flight != 0 ? o->flight : most(FLIGHT, job->depth), job->batch);
+	/* Checked messages are handled one by one; and a queue must not fill up with unsignaled
+	 * requests. */
+	job->signal = o->signal != 0 ? o->signal : job->batch;
+	job->signal = job->check ? 1 : least(job->signal, most(job->depth / 2, 1));
+	/* Nor must all that may be in flight: nothing would complete it. */
+	if (job->signal > 1 && (uint64_t)job->depth * job->qps > job->flight)
+		job->signal = job->batch;
+}
+
+static void
+fill_job(const struct options *o, const struct choice *choice, struct job *job)
+{
+	enum op op = choice->op;
+	bool is_latency = choice->test == TEST_LATENCY;
 	*job = (struct job){
 		.op = op,
-		.test = test,
-		.size = is_atomic(op) ? 8 : size,
-		.qps = o->qps != 0 && !is_latency ? o->qps : 1,
+		.test = choice->test,
+		.size = is_atomic(op) ? 8 : choice->size,
+		.qps = choice->qps,
 		.check = o->check,
 		.fill = o->fill && !is_latency,
 		.is_private = o->is_private,
@@ -65,19 +96,7 @@ fill_job(const struct options *o, enum op op, enum test test, uint32_t size, str
 		.duration_ms = o->duration_ms,
 		.timeout_ms = o->timeout_ms,
 	};
-	size = job->size;
-	job->depth =
-		o->depth != 0 ? o->depth : least(most(FLIGHT_BYTES / size, FLIGHT_MIN), FLIGHT_MAX);
-	if (is_latency)
-		job->depth = 1;
-	job->slots = slots_of(o, job);
-	job->depth = least(job->depth, job->slots);
-	job->batch = o->batch != 0 ? o->batch : size <= SHORT_BYTES ? BATCH : 1;
-	job->batch = least(job->batch, most(job->depth / 4, 1));
-	/* Checked messages are handled one by one; and a queue must not fill up with unsignaled
-	 * requests. */
-	job->signal = o->signal != 0 ? o->signal : job->batch;
-	job->signal = job->check ? 1 : least(job->signal, most(job->depth / 2, 1));
+	fill_flight(o, choice, job);
 }
 
 /* The raw row to compare a job with: the same messages, cut into the largest packets that the path
@@ -122,39 +141,68 @@ sizes_of(const struct options *o, enum op op, enum test test, uint64_t *size)
 	return usual[test][1] != 0 ? 2 : 1;
 }
 
+/* The jobs that came out so far. */
+struct list {
+	struct job *jobs;
+	uint32_t count, size;
+};
+
+static bool
+add(const struct options *o, const struct choice *choice, struct list *list, struct plx_why *why)
+{
+	struct job job;
+	fill_job(o, choice, &job);
+	if (list->count + 2 > list->size)
+		return why_set(why, "more than %u rows; give fewer operations, tests or sizes",
+			       list->size);
+	if (!job_is_valid(&job, why))
+		return false;
+	if (o->raw || o->with_raw)
+		raw_of(o, &job, &list->jobs[list->count++]);
+	if (!o->raw)
+		list->jobs[list->count++] = job;
+	return true;
+}
+
+/* Add the rows of one operation, test and size: for each number of queue pairs and each batch. */
+static bool
+add_variants(const struct options *o, struct choice *choice, struct list *list, struct plx_why *why)
+{
+	bool is_latency = choice->test == TEST_LATENCY;
+	uint32_t lanes = is_latency || o->qps.count == 0 ? 1 : o->qps.count;
+	uint32_t batches = is_latency || o->batch.count == 0 ? 1 : o->batch.count;
+	for (uint32_t i = 0; i < lanes; i++) {
+		for (uint32_t k = 0; k < batches; k++) {
+			choice->qps = is_latency || o->qps.count == 0 ? 1 : o->qps.value[i];
+			choice->batch = o->batch.count != 0 ? o->batch.value[k] : 0;
+			if (!add(o, choice, list, why))
+				return false;
+		}
+	}
+	return true;
+}
+
 uint32_t
 options_jobs(const struct options *o, struct job *jobs, uint32_t n, struct plx_why *why)
 {
-	uint32_t count = 0;
+	struct list list = {.jobs = jobs, .size = n};
 	for (uint32_t test = 1; test < TEST_COUNT; test++) {
 		for (uint32_t op = 1; op < OP_COUNT; op++) {
+			struct choice choice = {.op = (enum op)op, .test = (enum test)test};
 			uint64_t size[SIZES_MAX];
-			if (!is_wanted(o, (enum op)op, (enum test)test))
+			if (!is_wanted(o, choice.op, choice.test))
 				continue;
-			uint32_t sizes = sizes_of(o, (enum op)op, (enum test)test, size);
+			uint32_t sizes = sizes_of(o, choice.op, choice.test, size);
 			for (uint32_t i = 0; i < sizes; i++) {
-				struct job job;
-				fill_job(o, (enum op)op, (enum test)test, (uint32_t)size[i], &job);
-				if (count + 2 > n) {
-					why_set(why,
-						"more than %u rows; give fewer operations, tests "
-						"or "
-						"sizes",
-						n);
+				choice.size = (uint32_t)size[i];
+				if (!add_variants(o, &choice, &list, why))
 					return 0;
-				}
-				if (!job_is_valid(&job, why))
-					return 0;
-				if (o->raw || o->with_raw)
-					raw_of(o, &job, &jobs[count++]);
-				if (!o->raw)
-					jobs[count++] = job;
 			}
 		}
 	}
-	if (count == 0)
+	if (list.count == 0)
 		why_set(why, "atomics are 8 bytes each and have no bandwidth; give --test rate");
-	return count;
+	return list.count;
 }
 
 bool
@@ -181,6 +229,9 @@ job_is_valid(const struct job *job, struct plx_why *why)
 		return why_set(why,
 			       "batches of %u (1 to %d), a completion for each %u (1 to depth)",
 			       job->batch, BATCH_MAX, job->signal);
+	if (job->flight < job->batch || job->flight > FLIGHT_MAX)
+		return why_set(why, "%u messages in flight are outside %u (a batch) to %d",
+			       job->flight, job->batch, FLIGHT_MAX);
 	if (bytes > 4 * SIZE_MAX_BYTES)
 		return why_set(
 			why,

@@ -90,6 +90,7 @@ json_row(json_t *head, const struct result *r, uint32_t round, bool has_histogra
 	json_put_count(row, "batch", job->batch);
 	json_put_count(row, "signal", job->signal);
 	json_put_count(row, "qps", job->qps);
+	json_put_count(row, "flight", job->flight);
 	json_put_count(row, "inline", job->inline_bytes);
 	json_put_count(row, "working_set", job->slots * stride_bytes(job->size));
 	json_put_count(row, "messages", r->messages);

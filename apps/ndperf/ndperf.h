@@ -16,7 +16,9 @@ enum {
 	SIZES_MAX = 64,
 	CORES = 2,
 	DEPTH_MAX = 8192,
-	QPS_MAX = 256,
+	QPS_MAX = 10000,
+	FLIGHT = 8192, /* messages under way on all queue pairs, unless chosen */
+	FLIGHT_MAX = 1 << 20,
 	BATCH_MAX = 64,
 	SLOTS_MAX = 1 << 20,
 	ACK_TIMEOUT_MAX = 31,
@@ -101,7 +103,8 @@ struct options {
 	uint32_t tests;  /* bits 1 << enum test */
 	uint64_t size[SIZES_MAX];
 	uint32_t sizes;
-	uint32_t depth, batch, signal, qps, path_mtu, inline_bytes, ack_timeout;
+	uint32_t depth, signal, flight, path_mtu, inline_bytes, ack_timeout;
+	struct option_numbers batch, qps; /* a row for each */
 	uint64_t working_set;
 	enum api api;
 	enum layout layout;
@@ -134,6 +137,7 @@ struct job {
 	uint32_t batch;  /* requests per post */
 	uint32_t signal; /* one request in this many is signaled */
 	uint32_t qps;
+	uint32_t flight;   /* messages in flight on all queue pairs together; >= batch */
 	uint32_t path_mtu; /* [bytes]; 0: the largest that the ports support */
 	uint32_t inline_bytes;
 	uint32_t ack_timeout; /* 4.096 us * 2^n before a retransmission; 0: the default */

@@ -35,10 +35,9 @@ fail_as_said(struct session *s)
 static bool
 send_cards(struct session *s)
 {
-	struct card cards[QPS_MAX];
-	if (!side_cards(&s->side, cards))
+	if (!side_cards(&s->side, s->mine))
 		return false;
-	message_put_cards(&s->talk, cards, s->side.job.qps);
+	message_put_cards(&s->talk, s->mine, s->side.job.qps);
 	return talk_send(&s->talk, MESSAGE_CARD, &s->side.why) || fail_as_said(s);
 }
 
@@ -56,18 +55,19 @@ send_numbers(struct session *s, enum message kind, const uint64_t *numbers, uint
 }
 
 static bool
-receive_cards(struct session *s, struct card *cards)
+receive_cards(struct session *s)
 {
 	if (!receive(s, MESSAGE_CARD))
 		return false;
-	return message_get_cards(&s->talk, cards, s->side.job.qps, &s->side.why) || fail_as_said(s);
+	return message_get_cards(&s->talk, s->theirs, s->side.job.qps, &s->side.why) ||
+	       fail_as_said(s);
 }
 
 /* Connect, and wait until the peer has connected, too. */
 static bool
-join(struct session *s, const struct card *cards)
+join(struct session *s)
 {
-	if (!s->talk.carrier->join(&s->talk, cards))
+	if (!s->talk.carrier->join(&s->talk, s->theirs))
 		return false;
 	side_start(&s->side);
 	return send_numbers(s, MESSAGE_READY, NULL, 0) && receive(s, MESSAGE_READY);
@@ -92,20 +92,19 @@ client_look(struct run *run, uint64_t now)
 static bool
 client_steps(struct session *s, const struct job *job, struct run *run, struct result *result)
 {
-	uint64_t counts[QPS_MAX], verdict[2], start;
-	struct card cards[QPS_MAX];
+	uint64_t verdict[2], start;
 	message_put_job(&s->talk, job);
 	if (!talk_send(&s->talk, MESSAGE_JOB, &s->side.why))
 		return fail_as_said(s);
-	if (!prepare(s, job) || !send_cards(s) || !receive_cards(s, cards) || !join(s, cards))
+	if (!prepare(s, job) || !send_cards(s) || !receive_cards(s) || !join(s))
 		return false;
 	start = ticks();
 	run->start = start;
 	if (!send_numbers(s, MESSAGE_GO, &start, 1) || !run_loop(run))
 		return false;
 	for (uint32_t i = 0; i < job->qps; i++)
-		counts[i] = s->side.lanes[i].posted;
-	if (!send_numbers(s, MESSAGE_DONE, counts, job->qps) || !receive(s, MESSAGE_VERDICT))
+		s->counts[i] = s->side.lanes[i].posted;
+	if (!send_numbers(s, MESSAGE_DONE, s->counts, job->qps) || !receive(s, MESSAGE_VERDICT))
 		return false;
 	if (!message_get_numbers(&s->talk, verdict, 2, &s->side.why))
 		return fail_as_said(s);
@@ -147,13 +146,12 @@ server_look(struct run *run, uint64_t now)
 static bool
 server_steps(struct session *s)
 {
-	uint64_t counts[QPS_MAX], start;
-	struct card cards[QPS_MAX];
+	uint64_t start;
 	struct job job;
 	if (!message_get_job(&s->talk, &job, &s->side.why))
 		return fail_as_said(s);
 	struct run run = {.passive = &s->side, .look = server_look, .arg = s};
-	if (!prepare(s, &job) || !receive_cards(s, cards) || !send_cards(s) || !join(s, cards) ||
+	if (!prepare(s, &job) || !receive_cards(s) || !send_cards(s) || !join(s) ||
 	    !receive(s, MESSAGE_GO))
 		return false;
 	if (!message_get_numbers(&s->talk, &start, 1, &s->side.why))
@@ -161,10 +159,10 @@ server_steps(struct session *s)
 	run.start = s->is_solo ? start : 0;
 	if (!run_loop(&run) || !receive(s, MESSAGE_DONE))
 		return false;
-	if (!message_get_numbers(&s->talk, counts, job.qps, &s->side.why))
+	if (!message_get_numbers(&s->talk, s->counts, job.qps, &s->side.why))
 		return fail_as_said(s);
-	run_out(&s->side, counts, job.timeout_ms);
-	if (!passive_judge(&s->side, counts))
+	run_out(&s->side, s->counts, job.timeout_ms);
+	if (!passive_judge(&s->side, s->counts))
 		return false;
 	uint64_t verdict[2] = {s->side.amount, s->side.checked_bytes};
 	if (!send_numbers(s, MESSAGE_VERDICT, verdict, 2))
@@ -211,15 +209,15 @@ session_serve(struct session *s, struct plx_why *why)
 /* ---- both on one thread ---- */
 
 static bool
-duo_connect(struct side *active, struct side *passive)
+duo_connect(struct session *s, struct side *passive)
 {
-	struct card of_active[QPS_MAX], of_passive[QPS_MAX];
-	if (!side_cards(active, of_active) || !side_cards(passive, of_passive))
+	struct side *active = &s->side;
+	if (!side_cards(active, s->mine) || !side_cards(passive, s->theirs))
 		return false;
 	uint64_t deadline = ticks() + ticks_of_ms(active->job.timeout_ms);
 	for (;;) {
-		enum plx_status a = side_connect(active, of_passive);
-		enum plx_status b = side_connect(passive, of_active);
+		enum plx_status a = side_connect(active, s->theirs);
+		enum plx_status b = side_connect(passive, s->mine);
 		if (a == PLX_OK && b == PLX_OK)
 			return true;
 		if ((a != PLX_OK && a != PLX_AGAIN) || (b != PLX_OK && b != PLX_AGAIN))
@@ -252,7 +250,7 @@ duo_begin(struct duo *duo, const struct job *job, struct run *run)
 	active->histogram = &duo->session->histogram;
 	active->has_failed = passive->has_failed = false;
 	if (!side_prepare(active, job) || !side_welcome(active) || !side_prepare(passive, job) ||
-	    !side_welcome(passive) || !duo_connect(active, passive))
+	    !side_welcome(passive) || !duo_connect(duo->session, passive))
 		return false;
 	side_start(active);
 	side_start(passive);
@@ -270,7 +268,7 @@ static bool
 duo_end(struct duo *duo, struct run *run, struct result *result)
 {
 	const struct side *active = run->active;
-	uint64_t counts[QPS_MAX];
+	uint64_t *counts = duo->session->counts;
 	for (uint32_t i = 0; i < active->job.qps; i++)
 		counts[i] = active->lanes[i].posted;
 	run_out(duo->passive, counts, active->job.timeout_ms);

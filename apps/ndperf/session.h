@@ -18,6 +18,9 @@ struct session {
 	bool is_solo;
 	bool (*look)(struct run *run, uint64_t now); /* on the client, for the progress line */
 	struct histogram histogram;
+	/* of the row's queue pairs: what this end tells, what the other does, and the messages */
+	struct card mine[QPS_MAX], theirs[QPS_MAX];
+	uint64_t counts[QPS_MAX];
 };
 
 /** Measure a row with the server.

@@ -17,11 +17,19 @@
 #include <time.h>
 
 enum {
-	PING_DEPTH = 64, /* of the queues in a ping-pong: allows for late ACKs */
+	PING_DEPTH = 64,         /* of the queues in a ping-pong: allows for late ACKs */
+	ADAPTER_QPS = 1024,      /* queue pairs of an adapter that is not asked for more */
+	CONNECTIONS_MAX = 16384, /* of an adapter */
 	PAUSE_US = 200,
 	PAUSE_POLLS = 64,
 	RECV_DEPTH_MIN = 256, /* receives posted, to cover the time between two polls */
 };
+
+static uint32_t
+at_most(uint64_t value, uint32_t limit)
+{
+	return value < limit ? (uint32_t)value : limit;
+}
 
 bool
 side_fail(struct side *side, const char *format, ...)
@@ -62,6 +70,22 @@ address_of(const struct options *o, bool is_active)
 				       .prefix_bits = 64};
 }
 
+/* Make room for more queue pairs than an adapter has unless asked. A server does not know what its
+ * clients will ask for. The connections of the row before may not have ended when those of the next
+ * begin, and all are of one peer. */
+static void
+make_room(const struct options *o, struct plx_adapter_options *adapter_options)
+{
+	uint32_t most = o->role == ROLE_SERVER ? QPS_MAX : 0;
+	for (uint32_t i = 0; i < o->qps.count; i++)
+		most = o->qps.value[i] > most ? o->qps.value[i] : most;
+	if (most < ADAPTER_QPS)
+		return;
+	adapter_options->qps = most + 1; /* one for a conversation */
+	adapter_options->connections = at_most(2 * adapter_options->qps, CONNECTIONS_MAX);
+	adapter_options->connections_per_peer = adapter_options->connections;
+}
+
 bool
 side_adapter_options(const struct options *o, bool is_active,
 		     struct plx_adapter_options *adapter_options, struct plx_why *why)
@@ -85,6 +109,7 @@ side_adapter_options(const struct options *o, bool is_active,
 	if (endpoint.adapter == NULL || o->is_mode_given)
 		adapter_options->mode = o->mode;
 	if (endpoint.adapter == NULL) {
+		make_room(o, adapter_options);
 		adapter_options->path_mtu = o->path_mtu;
 		adapter_options->idle = o->idle;
 		adapter_options->start_timeout_ms = o->timeout_ms;
@@ -257,12 +282,6 @@ make_memory(struct side *side)
 	return true;
 }
 
-static uint32_t
-at_most(uint64_t value, uint32_t limit)
-{
-	return value < limit ? (uint32_t)value : limit;
-}
-
 /* The number of receives to post: with --check each has a buffer of its own. */
 static uint32_t
 receives(const struct side *side)
@@ -276,12 +295,20 @@ receives(const struct side *side)
 	return job->check ? job->slots : at_most(wanted, side->info.queue_depth);
 }
 
+/* How many completions of requests there may be at once. */
+static uint64_t
+completions(const struct side *side, uint32_t sends)
+{
+	uint64_t all = (uint64_t)sends * side->job.qps, flying = 2 * (uint64_t)side->job.flight;
+	return all < flying || side->is_ping_pong ? all : flying;
+}
+
 static bool
 make_verbs_queues(struct side *side, uint32_t sends)
 {
 	const struct job *job = &side->job;
 	struct plx_cq_options send = {
-		.depth = at_most((uint64_t)sends * job->qps, side->info.cq_depth)};
+		.depth = at_most(completions(side, sends), side->info.cq_depth)};
 	struct plx_cq_options recv = {
 		.depth = at_most((uint64_t)(side->rq_depth + 1) * job->qps, side->info.cq_depth)};
 	enum plx_status status = plx_cq_create(side->adapter, &send, &side->cq[QUEUE_SEND]);

@@ -18,7 +18,7 @@
 
 enum {
 	TALK_VERSION = 3,
-	TALK_BODY_MAX = 16384, /* [bytes] of one message */
+	TALK_BODY_MAX = 512 * 1024, /* [bytes] of one message: the cards of QPS_MAX queue pairs */
 	TALK_MAGIC_BYTES = 8,
 };
 

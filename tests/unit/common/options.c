@@ -23,6 +23,7 @@ struct values {
 	uint32_t number, time, words;
 	uint64_t bytes;
 	int word;
+	struct option_numbers numbers;
 	struct {
 		struct option_address address;
 	} inner;
@@ -70,6 +71,14 @@ static const struct option_row outer[] = {
 	 .most = 4096,
 	 .value = "7",
 	 .sentence = "a number"},
+	{.name = "numbers",
+	 .argument = "LIST",
+	 .forms = FORM_ALL,
+	 .kind = OPTION_NUMBERS,
+	 .offset = offsetof(struct values, numbers),
+	 .least = 1,
+	 .most = 2048,
+	 .sentence = "numbers"},
 	{.name = "bytes",
 	 .argument = "BYTES",
 	 .forms = FORM_ALL,
@@ -181,9 +190,11 @@ static void
 every_kind_is_read_with_a_blank_and_with_an_equals_sign(void **state)
 {
 	static const char *const lines[] = {
-		"--flag --text five5 --number 4K --bytes 5G --time 0.5 --colour red --colours "
+		"--flag --text five5 --number 4K --numbers 3,2K --bytes 5G --time 0.5 --colour red "
+		"--colours "
 		"red,blue --address fd77::1/64 --other x=y",
-		"--flag --text=five5 --number=4096 --bytes=5G --time=500ms --colour=red "
+		"--flag --text=five5 --number=4096 --numbers=3,2048 --bytes=5G --time=500ms "
+		"--colour=red "
 		"--colours=all --address=fd77::1/64 --other=x=y",
 	};
 	(void)state;
@@ -192,6 +203,9 @@ every_kind_is_read_with_a_blank_and_with_an_equals_sign(void **state)
 		assert_true(values.flag);
 		assert_string_equal(values.text, "five5");
 		assert_int_equal(values.number, 4096);
+		assert_int_equal(values.numbers.count, 2);
+		assert_int_equal(values.numbers.value[0], 3);
+		assert_int_equal(values.numbers.value[1], 2048);
 		assert_int_equal(values.bytes, UINT64_C(5) << 30);
 		assert_int_equal(values.time, 500);
 		assert_int_equal(values.word, 1);
@@ -255,6 +269,10 @@ every_mistake_has_its_sentence(void **state)
 		{"--number 4097", "--number 4097: give a number from 2 to 4096"},
 		{"--number -3", "--number -3: give a number from 2 to 4096"},
 		{"--number --flag", "--number --flag: give a number from 2 to 4096"},
+		{"--numbers 1,2049", "--numbers 2049: give a number from 1 to 2048"},
+		{"--numbers ,", "--numbers : give a number from 1 to 2048"},
+		{"--numbers 1,2,3,4,5,6,7,8,9",
+		 "--numbers 1,2,3,4,5,6,7,8,9: more than 8 numbers; give fewer"},
 		{"--bytes 9G", "--bytes 9G: give a number from 0 to 8589934592"},
 		{"--time 99ms",
 		 "--time 99ms: give a duration from 100 ms to 1 hour, such as 2s or 500ms"},
@@ -325,6 +343,7 @@ help_has_every_option_once_with_range_and_default(void **state)
 		assert_null(strstr(at + 1, name));
 	}
 	assert_non_null(strstr(text, "a number (2 to 4096; default 7)\n"));
+	assert_non_null(strstr(text, "numbers (1 to 2048)\n"));
 	assert_non_null(strstr(text, "bytes (0 to 8 GiB; default enough)\n"));
 	assert_non_null(strstr(text, "a time (default 2s)\n"));
 	assert_non_null(strstr(text, "a flag\n"));

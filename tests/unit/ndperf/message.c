@@ -28,6 +28,7 @@ static const struct job a_job = {
 	.batch = 2,
 	.signal = 3,
 	.qps = 4,
+	.flight = 64,
 	.path_mtu = 1024,
 	.ack_timeout = 9,
 	.warmup_ms = 5,
@@ -120,6 +121,7 @@ any_bytes_are_refused_or_a_valid_job(void **state)
 		assert_in_range(got.qps, 1, QPS_MAX);
 		assert_in_range(got.batch, 1, BATCH_MAX);
 		assert_in_range(got.depth, 1, DEPTH_MAX);
+		assert_in_range(got.flight, got.batch, FLIGHT_MAX);
 		assert_in_range(got.slots, got.depth, SLOTS_MAX);
 		assert_true(got.slots * stride_bytes(got.size) * got.qps <= 4 * SIZE_MAX_BYTES);
 	}

@@ -74,6 +74,8 @@ every_row_that_comes_out_is_valid(void **state)
 		"--op send --size 1,3,1G --depth 8192 --batch 64",
 		"--op write --size 64K --working-set 1 --depth 100",
 		"--op write --size 8 --working-set 4G",
+		"--op send --test rate --qps 10000,1 --signal 8192 --batch 64,1",
+		"--op send --test rate --qps 2 --flight 1",
 	};
 	struct plx_why why;
 	(void)state;
@@ -86,6 +88,34 @@ every_row_that_comes_out_is_valid(void **state)
 			assert_true(jobs[k].signal - 1 + jobs[k].batch <= jobs[k].depth);
 		}
 	}
+}
+
+static void
+each_number_of_queue_pairs_and_each_batch_has_its_row(void **state)
+{
+	(void)state;
+	assert_int_equal(rows("--op write --test rate,latency --qps 1,10000 --batch 1,32"), 5);
+	/* a round trip has one of each */
+	assert_int_equal(jobs[0].test, TEST_LATENCY);
+	assert_int_equal(jobs[0].qps, 1);
+	assert_int_equal(jobs[1].qps, 1);
+	assert_int_equal(jobs[1].batch, 1);
+	assert_int_equal(jobs[2].batch, 32);
+	assert_int_equal(jobs[4].qps, 10000);
+	assert_int_equal(jobs[4].batch, 26);
+	assert_int_equal(jobs[4].flight, FLIGHT);
+}
+
+static void
+what_all_queue_pairs_have_in_flight_leaves_no_request_without_a_completion(void **state)
+{
+	(void)state;
+	assert_int_equal(rows("--op write --test rate --qps 1000 --batch 8 --signal 12"), 1);
+	assert_int_equal(jobs[0].signal, 8);
+	assert_int_equal(rows("--op write --test rate --qps 2 --batch 8 --signal 12"), 1);
+	assert_int_equal(jobs[0].signal, 12);
+	assert_int_equal(rows("--op write --test rate --qps 2 --batch 8 --flight 1"), 1);
+	assert_int_equal(jobs[0].flight, 8);
 }
 
 static void
@@ -106,6 +136,9 @@ main(void)
 		cmocka_unit_test(without_options_every_operation_and_test_has_its_rows),
 		cmocka_unit_test(a_raw_row_stands_before_each_that_it_judges),
 		cmocka_unit_test(every_row_that_comes_out_is_valid),
+		cmocka_unit_test(each_number_of_queue_pairs_and_each_batch_has_its_row),
+		cmocka_unit_test(
+			what_all_queue_pairs_have_in_flight_leaves_no_request_without_a_completion),
 		cmocka_unit_test(the_source_of_a_read_is_not_rewritten),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
