@@ -217,6 +217,16 @@ post_turn(struct side *side)
 	return has_posted;
 }
 
+bool
+side_stream(struct side *side)
+{
+	union entry entries[POLL_MAX];
+	uint32_t n = side_reap(side, QUEUE_SEND, entries);
+	for (uint32_t i = 0; i < n && !side->has_failed; i++)
+		complete(side, entry_at(side, entries, i));
+	return post_turn(side) || n != 0;
+}
+
 /* ---- ping-pong ---- */
 
 static bool
@@ -239,17 +249,16 @@ ping_step(struct side *side)
 bool
 active_step(struct side *side)
 {
-	union entry entries[POLL_MAX];
 	if (side->is_ping_pong)
 		return ping_step(side);
-	uint32_t n = side_reap(side, QUEUE_SEND, entries);
-	for (uint32_t i = 0; i < n && !side->has_failed; i++)
-		complete(side, entry_at(side, entries, i));
-	return post_turn(side) || n != 0;
+	bool has_worked = side_stream(side);
+	if (side->rq_depth != 0 && !side->has_failed)
+		has_worked |= side_receive(side);
+	return has_worked;
 }
 
 bool
-active_is_drained(const struct side *side)
+side_is_drained(const struct side *side)
 {
 	return side->flying == 0;
 }

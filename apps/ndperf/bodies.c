@@ -60,6 +60,7 @@ pass_job(struct cursor *c, struct job *job)
 	job->op = (enum op)number(c, job->op, 1);
 	job->test = (enum test)number(c, job->test, 1);
 	job->rewrite = number(c, job->rewrite, 1) != 0;
+	job->both = number(c, job->both, 1) != 0;
 	job->check = number(c, job->check, 1) != 0;
 	job->is_private = number(c, job->is_private, 1) != 0;
 	uint32_t *const fields[] = {&job->size,        &job->depth,     &job->slots,

@@ -15,12 +15,6 @@ struct card {
 	struct plx_key rkey;
 };
 
-/* The result at the passive end. */
-struct verdict {
-	uint64_t messages;      /* messages that it received notice of */
-	uint64_t checked_bytes; /* bytes verified */
-};
-
 void message_put_job(struct talk *talk, const struct job *job);
 bool message_get_job(const struct talk *talk, struct job *job, struct plx_why *why);
 

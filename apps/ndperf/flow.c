@@ -29,7 +29,7 @@ side_write_source(struct side *side, uint8_t *to, uint32_t stream, uint64_t n)
 			source_rewrite(to + at, left < CHUNK ? left : CHUNK, n);
 			side_poll(side);
 			if (side->has_log)
-				windows_look(&side->log, ticks(), side->amount);
+				windows_look(&side->log, ticks(), side_amount(side));
 		}
 	}
 }
@@ -192,7 +192,7 @@ side_post_ping(struct side *side, uint64_t n, uint32_t stream)
 	if (!side_post(side, 0, 1))
 		return false;
 	lane->posted++;
-	side->flying++;
+	side->flying += side->is_active;
 	lane->unsignaled = is_signaled ? 0 : lane->unsignaled + 1;
 	if (is_signaled) {
 		union entry entries[POLL_MAX];

@@ -50,6 +50,7 @@ struct choice {
 	enum op op;
 	enum test test;
 	uint32_t size, qps, batch;
+	enum direction direction;
 };
 
 /* How many messages, how they are posted and which ask for a completion. */
@@ -85,6 +86,7 @@ fill_job(const struct options *o, const struct choice *choice, struct job *job)
 		.test = choice->test,
 		.size = is_atomic(op) ? 8 : choice->size,
 		.qps = choice->qps,
+		.both = choice->direction == DIRECTION_BOTH,
 		.check = o->check,
 		.fill = o->fill && !is_latency,
 		.is_private = o->is_private,
@@ -164,17 +166,23 @@ add(const struct options *o, const struct choice *choice, struct list *list, str
 	return true;
 }
 
-/* Add the rows of one operation, test and size: for each number of queue pairs and each batch. */
+/* Add the rows of one operation, test and size: for each number of queue pairs, each batch and each
+ * direction. */
 static bool
 add_variants(const struct options *o, struct choice *choice, struct list *list, struct plx_why *why)
 {
 	bool is_latency = choice->test == TEST_LATENCY;
 	uint32_t lanes = is_latency || o->qps.count == 0 ? 1 : o->qps.count;
 	uint32_t batches = is_latency || o->batch.count == 0 ? 1 : o->batch.count;
-	for (uint32_t i = 0; i < lanes; i++) {
-		for (uint32_t k = 0; k < batches; k++) {
-			choice->qps = is_latency || o->qps.count == 0 ? 1 : o->qps.value[i];
-			choice->batch = o->batch.count != 0 ? o->batch.value[k] : 0;
+	uint32_t directions = is_latency ? 1u << DIRECTION_ONE : o->directions;
+	for (uint32_t i = 0; i < lanes * batches; i++) {
+		for (uint32_t k = DIRECTION_ONE; k < DIRECTION_COUNT; k++) {
+			if ((directions >> k & 1) == 0)
+				continue;
+			choice->direction = (enum direction)k;
+			choice->qps =
+				is_latency || o->qps.count == 0 ? 1 : o->qps.value[i / batches];
+			choice->batch = o->batch.count != 0 ? o->batch.value[i % batches] : 0;
 			if (!add(o, choice, list, why))
 				return false;
 		}

@@ -85,6 +85,8 @@ json_row(json_t *head, const struct result *r, uint32_t round, bool has_histogra
 	json_put_text(row, "api", api_names[r->api]);
 	json_put_text(row, "op", op_names[job->op]);
 	json_put_text(row, "test", test_names[job->test]);
+	json_put_text(row, "direction",
+		      direction_names[job->both ? DIRECTION_BOTH : DIRECTION_ONE]);
 	json_put_count(row, "size", job->size);
 	json_put_count(row, "depth", job->depth);
 	json_put_count(row, "batch", job->batch);

@@ -54,6 +54,14 @@ enum test {
 	TEST_COUNT,
 };
 
+/* Who sends, in tests of rate and bandwidth. */
+enum direction {
+	DIRECTION_NONE, /* never in a job */
+	DIRECTION_ONE,  /* the active endpoint */
+	DIRECTION_BOTH, /* both at once; the figure is the sum */
+	DIRECTION_COUNT,
+};
+
 /* The interface that messages are measured through. */
 enum api {
 	API_VERBS, /* plx_verbs.h */
@@ -83,6 +91,7 @@ api_takes_turns(enum api api)
 extern const char *const api_names[API_COUNT];
 extern const char *const op_names[OP_COUNT];
 extern const char *const test_names[TEST_COUNT];
+extern const char *const direction_names[DIRECTION_COUNT];
 extern const char *const layout_names[LAYOUT_COUNT];
 
 /* The command line. A zero in a field that a job also has: chosen to suit the job. */
@@ -101,6 +110,7 @@ struct options {
 	int rewrite;     /* rewrite the source before each message: -1: chosen to suit the job */
 	uint32_t ops;    /* bits 1 << enum op; 0: not given yet */
 	uint32_t tests;  /* bits 1 << enum test */
+	uint32_t directions; /* bits 1 << enum direction */
 	uint64_t size[SIZES_MAX];
 	uint32_t sizes;
 	uint32_t depth, signal, flight, path_mtu, inline_bytes, ack_timeout;
@@ -127,7 +137,8 @@ struct options {
 struct job {
 	enum op op;
 	enum test test;
-	bool raw; /* `op` is that of the row it is compared with */
+	bool raw;  /* `op` is that of the row it is compared with */
+	bool both; /* both endpoints send at once, and the figure is the sum */
 	bool rewrite, check;
 	bool is_private; /* messages are in memory of malloc() */
 	bool fill; /* each turn of the loop posts until `depth` are in flight, not just one batch */

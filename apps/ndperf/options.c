@@ -27,6 +27,11 @@ const char *const test_names[TEST_COUNT] = {
 	[TEST_RATE] = "rate",
 	[TEST_BANDWIDTH] = "bandwidth",
 };
+const char *const direction_names[DIRECTION_COUNT] = {
+	[DIRECTION_NONE] = "none",
+	[DIRECTION_ONE] = "one",
+	[DIRECTION_BOTH] = "both",
+};
 const char *const layout_names[LAYOUT_COUNT] = {
 	[LAYOUT_TWO_CORES] = "two cores",
 	[LAYOUT_ONE_CORE] = "one core",
@@ -154,6 +159,10 @@ static const struct option_row rows[] = {
 	{ROW("test", "LIST", FORM_ACTIVE, OPTION_WORDS, tests), .least = 1, .most = TEST_COUNT - 1,
 	 .noun = "test", .names = test_names, .sets = test_sets, .value = "all",
 	 .sentence = "latency, rate, bandwidth, all"},
+	{ROW("direction", "LIST", FORM_ACTIVE, OPTION_WORDS, directions), .least = 1,
+	 .most = DIRECTION_COUNT - 1, .noun = "direction", .names = direction_names, .value = "one",
+	 .sentence = "who sends in tests of rate and bandwidth: one, the active endpoint; both at "
+		     "once, the figure being the sum; a row for each word"},
 	{ROW("size", "LIST", FORM_ACTIVE, OPTION_OTHER, size), .parse = parse_sizes,
 	 .otherwise = "latency 8, rate 64, bandwidth 64K,1M",
 	 .sentence = "message sizes of 1 to 1G, such as 64,4K,1M; all: the powers of two"},
@@ -359,6 +368,21 @@ fits_face(const struct options *o, struct plx_why *why)
 	return true;
 }
 
+/* Check what both directions at once cannot have. */
+static bool
+fits_direction(const struct options *o, struct plx_why *why)
+{
+	if ((o->directions >> DIRECTION_BOTH & 1) == 0)
+		return true;
+	if (o->check)
+		return why_set(why, "--direction both and --check exclude each other: bytes are "
+				    "checked one direction at a time");
+	if (o->raw || o->with_raw)
+		return why_set(why, "--direction both and raw packets exclude each other: those go "
+				    "one way");
+	return true;
+}
+
 /* Check what private memory cannot have. */
 static bool
 fits_memory(const struct options *o, struct plx_why *why)
@@ -421,7 +445,7 @@ fits_together(struct options *o, struct plx_why *why)
 	if (o->shared_worker)
 		o->layout = LAYOUT_SHARED_WORKER;
 	if (!finds_peer(o, why) || !fits_face(o, why) || !fits_ndk(o, why) ||
-	    !fits_memory(o, why) || !fits_device(o, why))
+	    !fits_memory(o, why) || !fits_direction(o, why) || !fits_device(o, why))
 		return false;
 	if (o->ops == 0)
 		o->ops = 1 << OP_SEND | 1 << OP_WRITE | 1 << OP_READ |

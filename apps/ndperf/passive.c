@@ -62,24 +62,35 @@ on_receive(struct side *side, const union entry *entry)
 			 index, lane->received))
 		return;
 	lane->received++;
-	side->amount++;
+	side->amount += !side->job.both;
 	lane->owed++;
 	if (lane->owed * 8 >= side->rq_depth)
 		side_post_receives(side, index);
 }
 
 bool
-passive_step(struct side *side)
+side_receive(struct side *side)
 {
 	union entry entries[POLL_MAX];
-	if (side->is_ping_pong)
-		return answer_step(side);
-	if (side->job.op != OP_SEND)
-		return side_poll(side) != 0;
 	uint32_t n = side_reap(side, QUEUE_RECEIVE, entries);
 	for (uint32_t i = 0; i < n && !side->has_failed; i++)
 		on_receive(side, entry_at(side, entries, i));
 	return n != 0;
+}
+
+bool
+passive_step(struct side *side)
+{
+	bool has_worked = false;
+	if (side->is_ping_pong)
+		return answer_step(side);
+	if (side->job.both)
+		has_worked = side_stream(side);
+	else if (side->job.op != OP_SEND)
+		return side_poll(side) != 0;
+	if (side->rq_depth != 0 && !side->has_failed)
+		has_worked |= side_receive(side);
+	return has_worked;
 }
 
 /* Each buffer contains the last message written to it. */

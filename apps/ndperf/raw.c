@@ -283,7 +283,7 @@ row_report(const struct raw_row *row, struct result *result, struct plx_why *why
 		result->seconds = ticks_to_ns((double)(row->finish - row->start)) / 1e9;
 		return true;
 	}
-	if (!windows_judge(&row->end[1].windows, row->one_core ? NULL : &row->end[0].windows,
+	if (!windows_judge(&row->end[1].windows, row->one_core ? NULL : &row->end[0].windows, false,
 			   (uint64_t)ticks_hz(), &rate)) {
 		why_set(why, "no memory to compare %u windows", rate.all);
 		return false;

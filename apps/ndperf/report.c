@@ -22,8 +22,9 @@ char *
 job_text(const struct job *job, char *text, size_t size)
 {
 	char bytes[32];
-	snprintf(text, size, "%s%s %s %s", job->raw ? "raw " : "", op_names[job->op],
-		 bytes_text(job->size, bytes, sizeof(bytes)), test_names[job->test]);
+	snprintf(text, size, "%s%s %s %s%s", job->raw ? "raw " : "", op_names[job->op],
+		 bytes_text(job->size, bytes, sizeof(bytes)), test_names[job->test],
+		 job->both ? ", both directions" : "");
 	return text;
 }
 
@@ -220,7 +221,7 @@ row_name(const struct report *report, const struct result *r, char *name, size_t
 		before = "raw ";
 	else if (api_takes_turns(report->options->api) && r->api != API_VERBS)
 		before = r->api == API_ND2 ? "ND2 " : "NDK ";
-	snprintf(name, size, "%s%s", before, op_names[r->job.op]);
+	snprintf(name, size, "%s%s%s", before, op_names[r->job.op], r->job.both ? " both" : "");
 	return name;
 }
 

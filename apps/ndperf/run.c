@@ -30,6 +30,13 @@ enum phase {
 	PHASE_RUN_OUT,
 };
 
+/* The side that keeps the time. */
+static struct side *
+leader(const struct run *run)
+{
+	return run->active != NULL ? run->active : run->passive;
+}
+
 static bool
 step(struct run *run)
 {
@@ -45,9 +52,9 @@ step(struct run *run)
 static void
 idle(struct run *run, uint32_t turns)
 {
-	const struct side *side = run->active != NULL ? run->active : run->passive;
-	bool has_nothing_to_do = run->active == NULL && !side->is_inline && side->rq_depth == 0 &&
-				 !side->is_ping_pong;
+	const struct side *side = leader(run);
+	bool has_nothing_to_do =
+		!side_sends(side) && !side->is_inline && side->rq_depth == 0 && !side->is_ping_pong;
 	if (has_nothing_to_do) {
 		struct timespec moment = {.tv_nsec = 100 * 1000};
 		nanosleep(&moment, NULL);
@@ -64,7 +71,7 @@ idle(struct run *run, uint32_t turns)
 static void
 change_phase(struct run *run, uint64_t now)
 {
-	struct side *side = run->active;
+	struct side *side = leader(run);
 	if (run->phase == PHASE_WARMUP && now >= run->from) {
 		run->phase = PHASE_MEASURE;
 		run->began.amount = run->seen;
@@ -79,6 +86,8 @@ change_phase(struct run *run, uint64_t now)
 		run->ended.changed = run->seen_at;
 		side->is_measuring = false;
 		side->is_stopping = true;
+		if (run->passive != NULL)
+			run->passive->is_stopping = true;
 	}
 }
 
@@ -98,8 +107,9 @@ look(struct run *run, uint64_t now)
 			return side_fail(run->active,
 					 "no message was answered within %u ms; is the peer there?",
 					 timeout_ms);
-		change_phase(run, now);
 	}
+	if (side_sends(leader(run)))
+		change_phase(run, now);
 	run->next = now + ticks_of_ms(1);
 	if (run->phase == PHASE_WARMUP && run->from > now && run->from < run->next)
 		run->next = run->from;
@@ -124,7 +134,7 @@ begin(struct run *run, struct side *side)
 	run->to = run->from + ticks_of_ms(job->duration_ms);
 	run->phase = PHASE_WARMUP;
 	run->next = start;
-	run->seen = side->amount;
+	run->seen = side_amount(side);
 	run->seen_at = ticks();
 	if (run->start != 0) {
 		side->has_log = windows_init(&side->log, run->from, job->duration_ms / 1e3,
@@ -137,6 +147,18 @@ begin(struct run *run, struct side *side)
 			side->log.gap = ticks_of_ms(1) / 10;
 	}
 	return true;
+}
+
+/* Has the end on this thread, or have both, done all of their messages, and those of the other
+ * thread? A passive end then waits to be told. */
+static bool
+is_over(const struct run *run)
+{
+	if (!run->active->is_stopping || !side_is_drained(run->active))
+		return false;
+	if (!run->active->job.both)
+		return true;
+	return run->passive != NULL ? side_is_drained(run->passive) : run->is_peer_done;
 }
 
 /* Resume, if it was paused. */
@@ -155,13 +177,13 @@ resume(struct run *run)
 static bool
 run_until(struct run *run, uint64_t until)
 {
-	struct side *side = run->active != NULL ? run->active : run->passive;
+	struct side *side = leader(run);
 	uint32_t empty = 0, turns = side->job.size <= SHORT_BYTES ? TURNS : 1;
 	resume(run);
 	for (;;) {
 		uint64_t now = ticks();
 		if (side->has_log)
-			windows_look(&side->log, now, side->amount);
+			windows_look(&side->log, now, side_amount(side));
 		if (now >= run->next && !look(run, now))
 			return true;
 		if (now >= until) {
@@ -169,18 +191,18 @@ run_until(struct run *run, uint64_t until)
 			return false;
 		}
 		bool has_worked = false;
-		for (uint32_t i = 0; i < turns && side->amount - run->seen < MANY; i++)
+		for (uint32_t i = 0; i < turns && side_amount(side) - run->seen < MANY; i++)
 			has_worked |= step(run);
 		empty = has_worked ? 0 : empty + turns;
 		if (!has_worked)
 			idle(run, empty);
-		if (side->amount != run->seen) {
-			run->seen = side->amount;
+		if (side_amount(side) != run->seen) {
+			run->seen = side_amount(side);
 			run->seen_at = now;
 		}
 		if (has_failed(run))
 			return true;
-		if (side->is_stopping && active_is_drained(side))
+		if (run->active != NULL && is_over(run))
 			return true;
 	}
 }
@@ -188,7 +210,7 @@ run_until(struct run *run, uint64_t until)
 bool
 run_loop(struct run *run)
 {
-	if (!begin(run, run->active != NULL ? run->active : run->passive))
+	if (!begin(run, leader(run)))
 		return false;
 	run_until(run, UINT64_MAX);
 	return !has_failed(run);
@@ -244,7 +266,7 @@ judge_windows(const struct windows *log, const struct windows *other, double eac
 	struct windows_result judged;
 	bool is_median;
 	double figure;
-	if (!windows_judge(log, other, (uint64_t)ticks_hz(), &judged))
+	if (!windows_judge(log, other, out->job.both, (uint64_t)ticks_hz(), &judged))
 		return;
 	out->windows = judged.all;
 	out->windows_clean = judged.clean;
@@ -273,29 +295,42 @@ latency_of(const struct histogram *h, struct latency *out)
 	};
 }
 
-void
-run_result(const struct run *run, const struct windows *other, struct result *out)
+struct share
+run_share(const struct run *run)
 {
-	const struct side *side = run->active;
 	uint64_t messages = run->ended.amount - run->began.amount;
 	uint64_t time = messages < FEW && run->away == 0
 				? run->ended.changed - run->began.changed
 				: run->ended.now - run->began.now - run->away;
+	return (struct share){messages, (uint64_t)ticks_to_ns((double)time)};
+}
+
+void
+run_result(const struct run *run, const struct windows *other, const struct share *share,
+	   struct result *out)
+{
+	const struct side *side = run->active;
+	struct share ours = run_share(run);
 	bool is_bandwidth = side->job.test == TEST_BANDWIDTH;
 	double each = is_bandwidth ? 8.0 * side->job.size : 1;
 	*out = (struct result){
 		.job = side->job,
 		.api = side->face != NULL ? side->face->api : API_VERBS,
 		.unit = is_bandwidth ? "bit/s" : "msg/s",
-		.messages = messages,
-		.seconds = (double)time / ticks_hz(),
+		.messages = ours.messages,
+		.seconds = (double)ours.ns / 1e9,
 		.checked_bytes = side->checked_bytes,
 		.ping_pong = side->is_ping_pong,
 		.histogram = side->histogram,
 	};
-	out->mean = (double)messages / out->seconds * each;
+	out->mean = (double)ours.messages / out->seconds * each;
+	if (share != NULL && share->ns != 0) {
+		out->messages += share->messages;
+		out->mean += (double)share->messages * 1e9 / (double)share->ns * each;
+	}
 	out->value = out->mean;
-	if (side->has_log)
+	/* the windows of one end are not those of both */
+	if (side->has_log && (share == NULL || other != NULL))
 		judge_windows(&side->log, other, each,
 			      (side->is_inline || run->away != 0) && side->options->fault == NULL,
 			      out);
@@ -303,6 +338,6 @@ run_result(const struct run *run, const struct windows *other, struct result *ou
 		latency_of(side->histogram, &out->latency);
 		out->unit = "ns";
 		out->value = out->latency.p50;
-		out->mean = out->seconds * 1e9 / (double)messages;
+		out->mean = out->seconds * 1e9 / (double)ours.messages;
 	}
 }

@@ -13,6 +13,8 @@ struct run {
 	/* called about every millisecond; false: the loop ends (has_failed of a side tells why) */
 	bool (*look)(struct run *run, uint64_t now);
 	void *arg;
+	/* both ends send: the one on another thread has done all of its messages */
+	bool is_peer_done;
 	uint64_t start; /* [ticks] when the warm-up begins; 0: log no windows */
 
 	/* private to the loop */
@@ -45,8 +47,18 @@ bool run_in_turns(struct run *one, struct run *other);
  * `timeout_ms`. */
 void run_out(struct side *passive, const uint64_t *counts, uint32_t timeout_ms);
 
+/* What an end that is not in this loop has sent in its measured time. */
+struct share {
+	uint64_t messages, ns;
+};
+
+/** The share of a loop's end. */
+struct share run_share(const struct run *run);
+
 /** Compute the results of a successful loop.
- * @param other the log of the other thread; NULL: none */
-void run_result(const struct run *run, const struct windows *other, struct result *out);
+ * @param other the log of the other thread; NULL: none
+ * @param share of the other end, if both sent and it is not in this loop; else NULL */
+void run_result(const struct run *run, const struct windows *other, const struct share *share,
+		struct result *out);
 
 #endif

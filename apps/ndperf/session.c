@@ -73,26 +73,48 @@ join(struct session *s)
 	return send_numbers(s, MESSAGE_READY, NULL, 0) && receive(s, MESSAGE_READY);
 }
 
+/* Tell how many messages each queue pair has posted. */
+static bool
+send_counts(struct session *s)
+{
+	for (uint32_t i = 0; i < s->side.job.qps; i++)
+		s->counts[i] = s->side.lanes[i].posted;
+	return send_numbers(s, MESSAGE_DONE, s->counts, s->side.job.qps);
+}
+
+static bool
+receive_counts(struct session *s, uint64_t *counts)
+{
+	if (!receive(s, MESSAGE_DONE))
+		return false;
+	return message_get_numbers(&s->talk, counts, s->side.job.qps, &s->side.why) ||
+	       fail_as_said(s);
+}
+
 /* ---- the client ---- */
 
-/* The server sends nothing while messages flow, except to report a failure. */
+/* The server sends nothing while messages flow, except to report a failure and, if both send, that
+ * all of its messages are done. */
 static bool
 client_look(struct run *run, uint64_t now)
 {
 	struct session *s = run->arg;
 	if (interrupted)
 		return side_fail(&s->side, "interrupted");
-	if (s->talk.carrier->has_news(&s->talk)) {
+	if (s->side.job.both && !run->is_peer_done) {
+		run->is_peer_done =
+			s->talk.carrier->has_news(&s->talk) && receive_counts(s, s->their_counts);
+	} else if (s->talk.carrier->has_news(&s->talk)) {
 		receive(s, MESSAGE_VERDICT);
 		return side_fail(&s->side, "%s sent its verdict too early", s->talk.peer);
 	}
-	return s->look == NULL || s->look(run, now);
+	return !s->side.has_failed && (s->look == NULL || s->look(run, now));
 }
 
 static bool
 client_steps(struct session *s, const struct job *job, struct run *run, struct result *result)
 {
-	uint64_t verdict[2], start;
+	uint64_t verdict[4], start;
 	message_put_job(&s->talk, job);
 	if (!talk_send(&s->talk, MESSAGE_JOB, &s->side.why))
 		return fail_as_said(s);
@@ -102,13 +124,17 @@ client_steps(struct session *s, const struct job *job, struct run *run, struct r
 	run->start = start;
 	if (!send_numbers(s, MESSAGE_GO, &start, 1) || !run_loop(run))
 		return false;
-	for (uint32_t i = 0; i < job->qps; i++)
-		s->counts[i] = s->side.lanes[i].posted;
-	if (!send_numbers(s, MESSAGE_DONE, s->counts, job->qps) || !receive(s, MESSAGE_VERDICT))
+	if (job->both)
+		run_out(&s->side, s->their_counts, job->timeout_ms);
+	if (job->both && !passive_judge(&s->side, s->their_counts))
 		return false;
-	if (!message_get_numbers(&s->talk, verdict, 2, &s->side.why))
+	if (!send_counts(s) || !receive(s, MESSAGE_VERDICT))
+		return false;
+	if (!message_get_numbers(&s->talk, verdict, 4, &s->side.why))
 		return fail_as_said(s);
-	run_result(run, s->other != NULL ? &s->other->log : NULL, result);
+	struct share theirs = {verdict[2], verdict[3]};
+	run_result(run, s->other != NULL ? &s->other->log : NULL, job->both ? &theirs : NULL,
+		   result);
 	result->checked_bytes += verdict[1];
 	return true;
 }
@@ -140,6 +166,11 @@ server_look(struct run *run, uint64_t now)
 	(void)now;
 	if (interrupted)
 		return side_fail(&s->side, "interrupted");
+	if (s->side.job.both && s->side.is_stopping && side_is_drained(&s->side) && !s->has_told) {
+		s->has_told = true;
+		if (!send_counts(s))
+			return false;
+	}
 	return !s->talk.carrier->has_news(&s->talk);
 }
 
@@ -157,15 +188,15 @@ server_steps(struct session *s)
 	if (!message_get_numbers(&s->talk, &start, 1, &s->side.why))
 		return fail_as_said(s);
 	run.start = s->is_solo ? start : 0;
-	if (!run_loop(&run) || !receive(s, MESSAGE_DONE))
+	s->has_told = false;
+	if (!run_loop(&run) || !receive_counts(s, s->their_counts))
 		return false;
-	if (!message_get_numbers(&s->talk, s->counts, job.qps, &s->side.why))
-		return fail_as_said(s);
-	run_out(&s->side, s->counts, job.timeout_ms);
-	if (!passive_judge(&s->side, s->counts))
+	run_out(&s->side, s->their_counts, job.timeout_ms);
+	if (!passive_judge(&s->side, s->their_counts))
 		return false;
-	uint64_t verdict[2] = {s->side.amount, s->side.checked_bytes};
-	if (!send_numbers(s, MESSAGE_VERDICT, verdict, 2))
+	struct share share = job.both ? run_share(&run) : (struct share){0};
+	uint64_t verdict[4] = {s->side.amount, s->side.checked_bytes, share.messages, share.ns};
+	if (!send_numbers(s, MESSAGE_VERDICT, verdict, 4))
 		return false;
 	s->talk.carrier->part(&s->talk, true);
 	return true;
@@ -254,6 +285,7 @@ duo_begin(struct duo *duo, const struct job *job, struct run *run)
 		return false;
 	side_start(active);
 	side_start(passive);
+	active->twin = job->both ? passive : NULL;
 	*run = (struct run){
 		.active = active,
 		.passive = passive,
@@ -263,18 +295,26 @@ duo_begin(struct duo *duo, const struct job *job, struct run *run)
 	return true;
 }
 
+/* Has one side received what the other posted? */
+static bool
+took_all(struct session *s, const struct side *from, struct side *to)
+{
+	for (uint32_t i = 0; i < from->job.qps; i++)
+		s->counts[i] = from->lanes[i].posted;
+	run_out(to, s->counts, to->job.timeout_ms);
+	return passive_judge(to, s->counts);
+}
+
 /* Run all steps after the last message. */
 static bool
 duo_end(struct duo *duo, struct run *run, struct result *result)
 {
-	const struct side *active = run->active;
-	uint64_t *counts = duo->session->counts;
-	for (uint32_t i = 0; i < active->job.qps; i++)
-		counts[i] = active->lanes[i].posted;
-	run_out(duo->passive, counts, active->job.timeout_ms);
-	if (!passive_judge(duo->passive, counts))
+	struct side *active = run->active;
+	if (!took_all(duo->session, active, duo->passive))
 		return false;
-	run_result(run, NULL, result);
+	if (active->job.both && !took_all(duo->session, duo->passive, active))
+		return false;
+	run_result(run, NULL, NULL, result);
 	result->checked_bytes += duo->passive->checked_bytes;
 	return true;
 }

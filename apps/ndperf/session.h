@@ -21,6 +21,8 @@ struct session {
 	/* of the row's queue pairs: what this end tells, what the other does, and the messages */
 	struct card mine[QPS_MAX], theirs[QPS_MAX];
 	uint64_t counts[QPS_MAX];
+	uint64_t their_counts[QPS_MAX]; /* if both send */
+	bool has_told;                  /* a passive one: that all of its messages are done */
 };
 
 /** Measure a row with the server.

@@ -222,13 +222,14 @@ static bool
 needs_target(const struct side *side)
 {
 	const struct job *job = &side->job;
-	return !side->is_active || side->is_ping_pong || (job->op == OP_WRITE && job->check);
+	return !side->is_active || side->is_ping_pong || job->both ||
+	       (job->op == OP_WRITE && job->check);
 }
 
 static bool
 needs_local(const struct side *side)
 {
-	return side->is_active || side->is_ping_pong;
+	return side_sends(side) || side->is_ping_pong;
 }
 
 static bool
@@ -288,7 +289,7 @@ receives(const struct side *side)
 {
 	const struct job *job = &side->job;
 	uint32_t wanted = 2 * job->depth > RECV_DEPTH_MIN ? 2 * job->depth : RECV_DEPTH_MIN;
-	if (!is_two_sided(job) || (side->is_active && !side->is_ping_pong))
+	if (!is_two_sided(job) || (side->is_active && !side->is_ping_pong && !job->both))
 		return 0;
 	if (side->is_ping_pong)
 		return PING_DEPTH;
@@ -340,7 +341,7 @@ static bool
 make_queues(struct side *side)
 {
 	const struct job *job = &side->job;
-	uint32_t sends = side->is_ping_pong ? PING_DEPTH : side->is_active ? 2 * job->depth : 1;
+	uint32_t sends = side->is_ping_pong ? PING_DEPTH : side_sends(side) ? 2 * job->depth : 1;
 	side->rq_depth = at_most(receives(side), side->info.queue_depth);
 	if (sends > side->info.queue_depth)
 		return side_fail(
@@ -369,6 +370,7 @@ side_prepare(struct side *side, const struct job *job)
 	side->is_stopping = side->is_measuring = side->was_paused = false;
 	side->amount = side->checked_bytes = side->posted_at = side->flying = 0;
 	side->next_lane = 0;
+	side->twin = NULL;
 	side->stride = stride_bytes(job->size);
 	side->is_ping_pong =
 		job->test == TEST_LATENCY && (job->op == OP_SEND || job->op == OP_WRITE);

@@ -88,8 +88,9 @@ struct side {
 	struct plx_send_wr wr[BATCH_MAX];
 	struct plx_sge sge[BATCH_MAX];
 
-	uint64_t flying; /* our messages under way, on all lanes */
-	uint64_t amount; /* messages done, on all lanes */
+	uint64_t flying;         /* our messages under way, on all lanes */
+	uint64_t amount;         /* messages done, on all lanes: ours, or else the peer's */
+	const struct side *twin; /* on the same thread, whose messages count, too; NULL: none */
 	uint64_t checked_bytes;
 	uint64_t posted_at; /* [ticks] ping-pong: when the message in flight was posted; 0: none */
 	bool is_measuring;  /* record latencies */
@@ -195,13 +196,32 @@ entry_bytes(const struct side *side, const union entry *entry)
 	return bytes;
 }
 
+/** Messages done, as the loop of this thread counts them. */
+static inline uint64_t
+side_amount(const struct side *side)
+{
+	return side->amount + (side->twin != NULL ? side->twin->amount : 0);
+}
+
+/** Does it post messages of its own, other than replies? */
+static inline bool
+side_sends(const struct side *side)
+{
+	return side->is_active || side->job.both;
+}
+
+/** Parts of the steps below, for endpoints that both send and receive.
+ * Returns: false: nothing to do */
+bool side_stream(struct side *side);
+bool side_receive(struct side *side);
+
 /** Do the work that can be done now.
  * Returns: false: none */
 bool active_step(struct side *side);
 bool passive_step(struct side *side);
 
 /** Is everything posted done, and the last request completed? */
-bool active_is_drained(const struct side *side);
+bool side_is_drained(const struct side *side);
 
 /** Initialize what all of its messages have in common: before the first step, when `peer` is
  * known. */

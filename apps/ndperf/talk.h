@@ -26,12 +26,14 @@ extern const uint8_t talk_magic[TALK_MAGIC_BYTES];
 
 enum message {
 	MESSAGE_NONE,
-	MESSAGE_JOB,     /* client: a job */
-	MESSAGE_CARD,    /* either: for each queue pair, what the peer must know */
-	MESSAGE_READY,   /* either: all queue pairs are connected; no body */
-	MESSAGE_GO,      /* client: the measurement starts; 64 bits, used within one process only */
-	MESSAGE_DONE,    /* client: the number of messages per queue pair (64 bits each) */
-	MESSAGE_VERDICT, /* server: messages seen, bytes verified (64 bits each) */
+	MESSAGE_JOB,   /* client: a job */
+	MESSAGE_CARD,  /* either: for each queue pair, what the peer must know */
+	MESSAGE_READY, /* either: all queue pairs are connected; no body */
+	MESSAGE_GO,    /* client: the measurement starts; 64 bits, used within one process only */
+	MESSAGE_DONE, /* client, and a server that sends, too: the number of messages per queue pair
+			 (64 bits each) */
+	MESSAGE_VERDICT, /* server: messages seen, bytes verified; messages sent in the measured
+			    time, and this time [ns] (64 bits each) */
 	MESSAGE_REFUSED, /* either: a sentence; the conversation ends */
 	MESSAGE_COUNT,
 };

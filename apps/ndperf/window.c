@@ -116,7 +116,7 @@ median(double *values, uint32_t n)
 }
 
 bool
-windows_judge(const struct windows *log, const struct windows *other, uint64_t hz,
+windows_judge(const struct windows *log, const struct windows *other, bool sums, uint64_t hz,
 	      struct windows_result *out)
 {
 	double *rates = malloc(2 * sizeof *rates * (log->at ? log->at : 1));
@@ -133,13 +133,17 @@ windows_judge(const struct windows *log, const struct windows *other, uint64_t h
 		/* a window during which the thread slept may have no ticks */
 		double length = window->ticks ? window->ticks : 1;
 
-		rates[i] = (double)window->amount * (double)hz / length;
+		uint64_t amount = window->amount;
+
+		if (sums && other && i < other->at)
+			amount += other->list[i].amount;
+		rates[i] = (double)amount * (double)hz / length;
 		if (windows_is_clean(log, i) && (!other || windows_is_clean(other, i))) {
 			clean[out->clean++] = rates[i];
-			amount_clean += (double)window->amount;
+			amount_clean += (double)amount;
 			ticks_clean += length;
 		}
-		out->amount += window->amount;
+		out->amount += amount;
 		ticks += window->ticks;
 	}
 	out->seconds = ticks / (double)hz;

@@ -94,9 +94,10 @@ windows_is_clean(const struct windows *log, uint32_t i)
  *
  * @param log   whose amounts are used
  * @param other of the other thread; NULL: none
+ * @param sums  the other's amounts are part of the result
  * Returns: false: no memory
  */
-bool windows_judge(const struct windows *log, const struct windows *other, uint64_t hz,
+bool windows_judge(const struct windows *log, const struct windows *other, bool sums, uint64_t hz,
 		   struct windows_result *out) PLX_MUST_CHECK;
 
 /**

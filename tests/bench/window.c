@@ -34,13 +34,35 @@ median_of_an_even_pace_is_that_pace(void **state)
 	(void)state;
 	assert_true(windows_init(&log, START, 0.020, HZ));
 	walk(&log, START - MS, START + 25 * MS, 0);
-	assert_true(windows_judge(&log, NULL, HZ, &result));
+	assert_true(windows_judge(&log, NULL, false, HZ, &result));
 	assert_int_equal(result.all, 21);
 	assert_int_equal(result.clean, 21);
 	assert_true(result.per_second > 99999 && result.per_second < 100001);
 	assert_true(result.mean_clean > 99999 && result.mean_clean < 100001);
 	assert_int_equal(result.amount, 21 * 100);
 	windows_fini(&log);
+}
+
+/* Both ends send: a window has the work of both. */
+static void
+sums_have_the_amounts_of_both_logs(void **state)
+{
+	struct windows log[2];
+	struct windows_result result;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		assert_true(windows_init(&log[i], START, 0.020, HZ));
+		walk(&log[i], START - MS, START + 25 * MS, 0);
+	}
+	assert_true(windows_judge(&log[0], &log[1], true, HZ, &result));
+	assert_int_equal(result.amount, 2 * 21 * 100);
+	assert_true(result.per_second > 199998 && result.per_second < 200002);
+	assert_true(result.mean_clean > 199998 && result.mean_clean < 200002);
+	assert_true(windows_judge(&log[0], &log[1], false, HZ, &result));
+	assert_int_equal(result.amount, 21 * 100);
+	windows_fini(&log[0]);
+	windows_fini(&log[1]);
 }
 
 static void
@@ -70,7 +92,7 @@ window_with_a_stop_is_not_clean(void **state)
 	assert_true(windows_init(&log, START, 0.020, HZ));
 	amount = walk(&log, START, START + 3 * MS + 500 * US, 0);
 	walk(&log, START + 3 * MS + 540 * US, START + 25 * MS, amount);
-	assert_true(windows_judge(&log, NULL, HZ, &result));
+	assert_true(windows_judge(&log, NULL, false, HZ, &result));
 	assert_int_equal(result.clean, 20);
 	assert_true(windows_is_clean(&log, 2));
 	assert_false(windows_is_clean(&log, 3));
@@ -107,7 +129,7 @@ clean_with_turns_of(uint64_t turn, uint64_t stop)
 		windows_look(&log, now, n++);
 		now += n % 50 == 0 ? stop : 0;
 	}
-	assert_true(windows_judge(&log, NULL, HZ, &result));
+	assert_true(windows_judge(&log, NULL, false, HZ, &result));
 	windows_fini(&log);
 	return result.clean;
 }
@@ -159,7 +181,7 @@ stop_of_either_thread_counts(void **state)
 	walk(&a, START, START + 25 * MS, 0);
 	walk(&b, START, START + 4 * MS + 100 * US, 0);
 	walk(&b, START + 4 * MS + 200 * US, START + 25 * MS, 0);
-	assert_true(windows_judge(&a, &b, HZ, &result));
+	assert_true(windows_judge(&a, &b, false, HZ, &result));
 	assert_int_equal(result.clean, 20);
 	windows_fini(&a);
 	windows_fini(&b);
@@ -177,7 +199,7 @@ rate_of_a_stopped_window_is_not_in_the_figures(void **state)
 	/* fifteen milliseconds of nothing, and a hundred times the work at once */
 	windows_look(&log, START + 20 * MS, 50000);
 	walk(&log, START + 20 * MS + 10 * US, START + 22 * MS, 50000);
-	assert_true(windows_judge(&log, NULL, HZ, &result));
+	assert_true(windows_judge(&log, NULL, false, HZ, &result));
 	assert_int_equal(result.clean, 4);
 	assert_true(result.per_second > 99000 && result.per_second < 101000);
 	assert_true(result.mean_clean > 99000 && result.mean_clean < 101000);
@@ -220,7 +242,7 @@ log_without_windows_says_nothing(void **state)
 	(void)state;
 	assert_true(windows_init(&log, START, 0.003, HZ));
 	windows_look(&log, START - MS, 7);
-	assert_true(windows_judge(&log, NULL, HZ, &result));
+	assert_true(windows_judge(&log, NULL, false, HZ, &result));
 	assert_int_equal(result.all, 0);
 	assert_true(result.per_second == 0 && result.mean == 0 && result.mean_clean == 0);
 	windows_fini(&log);
@@ -244,7 +266,7 @@ judge_where_only_idle_windows_are_clean(struct windows_result *result)
 			amount += ms % 4 == 0;
 		}
 	}
-	assert_true(windows_judge(&log, NULL, HZ, result));
+	assert_true(windows_judge(&log, NULL, false, HZ, result));
 	windows_fini(&log);
 }
 
@@ -338,6 +360,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(median_of_an_even_pace_is_that_pace),
+		cmocka_unit_test(sums_have_the_amounts_of_both_logs),
 		cmocka_unit_test(warm_up_is_in_no_window),
 		cmocka_unit_test(window_with_a_stop_is_not_clean),
 		cmocka_unit_test(gap_of_just_the_limit_is_no_stop),

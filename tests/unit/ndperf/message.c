@@ -21,6 +21,7 @@ static struct plx_why why;
 static const struct job a_job = {
 	.op = OP_READ,
 	.test = TEST_BANDWIDTH,
+	.both = true,
 	.check = true,
 	.size = 65536,
 	.depth = 16,
@@ -45,7 +46,7 @@ a_job_comes_out_as_it_was_put_in(void **state)
 	assert_true(message_get_job(&talk, &got, &why));
 	assert_int_equal(got.op, a_job.op);
 	assert_int_equal(got.test, a_job.test);
-	assert_true(got.check && !got.rewrite && !got.raw);
+	assert_true(got.both && got.check && !got.rewrite && !got.raw);
 	assert_memory_equal(&got.size, &a_job.size, sizeof(got) - offsetof(struct job, size));
 }
 

@@ -107,6 +107,20 @@ each_number_of_queue_pairs_and_each_batch_has_its_row(void **state)
 }
 
 static void
+each_direction_has_its_row_of_rate_and_of_bandwidth(void **state)
+{
+	(void)state;
+	assert_int_equal(rows("--op write --size 64 --direction one,both"), 5);
+	assert_false(jobs[0].both); /* a round trip */
+	assert_false(jobs[1].both);
+	assert_true(jobs[2].both);
+	assert_false(jobs[3].both);
+	assert_true(jobs[4].both);
+	assert_int_equal(rows("--op write --test rate --direction both"), 1);
+	assert_true(jobs[0].both);
+}
+
+static void
 what_all_queue_pairs_have_in_flight_leaves_no_request_without_a_completion(void **state)
 {
 	(void)state;
@@ -137,6 +151,7 @@ main(void)
 		cmocka_unit_test(a_raw_row_stands_before_each_that_it_judges),
 		cmocka_unit_test(every_row_that_comes_out_is_valid),
 		cmocka_unit_test(each_number_of_queue_pairs_and_each_batch_has_its_row),
+		cmocka_unit_test(each_direction_has_its_row_of_rate_and_of_bandwidth),
 		cmocka_unit_test(
 			what_all_queue_pairs_have_in_flight_leaves_no_request_without_a_completion),
 		cmocka_unit_test(the_source_of_a_read_is_not_rewritten),
