@@ -49,6 +49,17 @@ histogram_add(struct histogram *h, uint64_t value)
 	h->count++;
 }
 
+/** Add `n` samples of the same value. */
+static inline void
+histogram_add_many(struct histogram *h, uint64_t value, uint64_t n)
+{
+	if (n == 0)
+		return;
+	histogram_add(h, value);
+	h->bucket[histogram_index(value)] += n - 1;
+	h->count += n - 1;
+}
+
 /** Remove all samples. */
 void histogram_clear(struct histogram *h);
 

@@ -10,10 +10,6 @@
 
 #include <string.h>
 
-enum {
-	LANES_A_TURN = 16, /* after these an inline adapter is polled again */
-};
-
 static const uint8_t wr_ops[OP_COUNT] = {
 	[OP_NONE] = PLX_WR_NONE, [OP_SEND] = PLX_WR_SEND,         [OP_WRITE] = PLX_WR_WRITE,
 	[OP_READ] = PLX_WR_READ, [OP_CMP_SWAP] = PLX_WR_CMP_SWAP, [OP_FETCH_ADD] = PLX_WR_FETCH_ADD,
@@ -123,9 +119,17 @@ post_batch(struct side *side, uint32_t index)
 	const struct job *job = &side->job;
 	uint64_t room = job->depth - (lane->posted - lane->done);
 	uint32_t n = side->is_stopping ? lane->unsignaled != 0 : job->batch;
-	uint32_t slot = lane->slot, remote = lane->remote_slot, unsignaled = lane->unsignaled;
 	if (n == 0 || room < n || (!side->is_stopping && side->flying + n > job->flight))
 		return false;
+	return side_post_stream(side, index, n);
+}
+
+bool
+side_post_stream(struct side *side, uint32_t index, uint32_t n)
+{
+	struct lane *lane = &side->lanes[index];
+	const struct job *job = &side->job;
+	uint32_t slot = lane->slot, remote = lane->remote_slot, unsignaled = lane->unsignaled;
 	for (uint32_t k = 0; k < n; k++) {
 		bool is_signaled = unsignaled + 1 >= job->signal || side->is_stopping;
 		struct plx_send_wr *wr = &side->wr[k];
@@ -177,7 +181,7 @@ complete(struct side *side, const union entry *entry)
 	uint32_t index = entry_lane(side, entry);
 	struct lane *lane = &side->lanes[index];
 	uint64_t upto = entry_id(side, entry) + 1;
-	if (side->job.test == TEST_LATENCY)
+	if (side->job.test == TEST_LATENCY && !side->job.open)
 		side_time(side, ticks());
 	if (upto <= lane->done || upto > lane->posted) {
 		side_fail(
@@ -187,6 +191,8 @@ complete(struct side *side, const union entry *entry)
 			(unsigned long long)lane->posted - 1);
 		return;
 	}
+	if (side->job.open)
+		open_ended(side, index, upto, ticks());
 	side->amount += upto - lane->done;
 	side->flying -= upto - lane->done;
 	if (side->job.signal == 1 || is_atomic(side)) {
@@ -224,7 +230,8 @@ side_stream(struct side *side)
 	uint32_t n = side_reap(side, QUEUE_SEND, entries);
 	for (uint32_t i = 0; i < n && !side->has_failed; i++)
 		complete(side, entry_at(side, entries, i));
-	return post_turn(side) || n != 0;
+	bool has_posted = side->job.open && side->is_active ? open_step(side) : post_turn(side);
+	return has_posted || n != 0;
 }
 
 /* ---- ping-pong ---- */
@@ -260,5 +267,5 @@ active_step(struct side *side)
 bool
 side_is_drained(const struct side *side)
 {
-	return side->flying == 0;
+	return side->flying == 0 && (side->open.due == NULL || open_is_over(side));
 }

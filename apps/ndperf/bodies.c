@@ -61,13 +61,15 @@ pass_job(struct cursor *c, struct job *job)
 	job->test = (enum test)number(c, job->test, 1);
 	job->rewrite = number(c, job->rewrite, 1) != 0;
 	job->both = number(c, job->both, 1) != 0;
+	job->open = number(c, job->open, 1) != 0;
+	job->is_random = number(c, job->is_random, 1) != 0;
 	job->check = number(c, job->check, 1) != 0;
 	job->is_private = number(c, job->is_private, 1) != 0;
-	uint32_t *const fields[] = {&job->size,        &job->depth,     &job->slots,
-				    &job->batch,       &job->signal,    &job->qps,
-				    &job->flight,      &job->path_mtu,  &job->inline_bytes,
-				    &job->ack_timeout, &job->warmup_ms, &job->duration_ms,
-				    &job->timeout_ms};
+	uint32_t *const fields[] = {&job->size,      &job->depth,        &job->slots,
+				    &job->batch,     &job->signal,       &job->qps,
+				    &job->flight,    &job->rate,         &job->seed,
+				    &job->path_mtu,  &job->inline_bytes, &job->ack_timeout,
+				    &job->warmup_ms, &job->duration_ms,  &job->timeout_ms};
 	for (uint32_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		*fields[i] = (uint32_t)number(c, *fields[i], 4);
 }

@@ -51,6 +51,7 @@ struct choice {
 	enum test test;
 	uint32_t size, qps, batch;
 	enum direction direction;
+	bool is_saturated; /* the row that the rate of an open loop is a part of */
 };
 
 /* How many messages, how they are posted and which ask for a completion. */
@@ -60,7 +61,7 @@ fill_flight(const struct options *o, const struct choice *choice, struct job *jo
 	uint32_t batch = choice->batch;
 	job->depth =
 		o->depth != 0 ? o->depth : least(most(FLIGHT_BYTES / job->size, FLIGHT_MIN), DEPTH);
-	if (job->test == TEST_LATENCY)
+	if (job->test == TEST_LATENCY && !job->open)
 		job->depth = 1;
 	job->slots = slots_of(o, job);
 	job->depth = least(job->depth, job->slots);
@@ -70,7 +71,9 @@ fill_flight(const struct options *o, const struct choice *choice, struct job *jo
 	/* Checked messages are handled one by one; and a queue must not fill up with unsignaled
 	 * requests. */
 	job->signal = o->signal != 0 ? o->signal : job->batch;
-	job->signal = job->check ? 1 : least(job->signal, most(job->depth / 2, 1));
+	job->signal = job->check || job->open || choice->is_saturated
+			      ? 1
+			      : least(job->signal, most(job->depth / 2, 1));
 	/* Nor must all that may be in flight: nothing would complete it. */
 	if (job->signal > 1 && (uint64_t)job->depth * job->qps > job->flight)
 		job->signal = job->batch;
@@ -81,6 +84,7 @@ fill_job(const struct options *o, const struct choice *choice, struct job *job)
 {
 	enum op op = choice->op;
 	bool is_latency = choice->test == TEST_LATENCY;
+	bool is_open = is_latency && (o->open_rate != 0 || o->open_percent != 0);
 	*job = (struct job){
 		.op = op,
 		.test = choice->test,
@@ -88,7 +92,12 @@ fill_job(const struct options *o, const struct choice *choice, struct job *job)
 		.qps = choice->qps,
 		.both = choice->direction == DIRECTION_BOTH,
 		.check = o->check,
-		.fill = o->fill && !is_latency,
+		.open = is_open,
+		.is_random = is_open && o->schedule != 0,
+		.rate = is_open ? o->open_rate : 0,
+		.percent = is_open ? o->open_percent : 0,
+		.seed = is_open ? o->seed : 0,
+		.fill = (o->fill || choice->is_saturated) && !is_latency,
 		.is_private = o->is_private,
 		.rewrite = o->rewrite != 0 && (op == OP_SEND || op == OP_WRITE),
 		.path_mtu = o->path_mtu,
@@ -153,6 +162,13 @@ static bool
 add(const struct options *o, const struct choice *choice, struct list *list, struct plx_why *why)
 {
 	struct job job;
+	if (choice->test == TEST_LATENCY && o->open_percent != 0) {
+		struct choice saturated = *choice;
+		saturated.test = TEST_RATE;
+		saturated.is_saturated = true;
+		if (!add(o, &saturated, list, why))
+			return false;
+	}
 	fill_job(o, choice, &job);
 	if (list->count + 2 > list->size)
 		return why_set(why, "more than %u rows; give fewer operations, tests or sizes",
@@ -171,10 +187,10 @@ add(const struct options *o, const struct choice *choice, struct list *list, str
 static bool
 add_variants(const struct options *o, struct choice *choice, struct list *list, struct plx_why *why)
 {
-	bool is_latency = choice->test == TEST_LATENCY;
+	bool is_latency = choice->test == TEST_LATENCY && o->open_rate == 0 && o->open_percent == 0;
 	uint32_t lanes = is_latency || o->qps.count == 0 ? 1 : o->qps.count;
 	uint32_t batches = is_latency || o->batch.count == 0 ? 1 : o->batch.count;
-	uint32_t directions = is_latency ? 1u << DIRECTION_ONE : o->directions;
+	uint32_t directions = choice->test == TEST_LATENCY ? 1u << DIRECTION_ONE : o->directions;
 	for (uint32_t i = 0; i < lanes * batches; i++) {
 		for (uint32_t k = DIRECTION_ONE; k < DIRECTION_COUNT; k++) {
 			if ((directions >> k & 1) == 0)
@@ -237,6 +253,10 @@ job_is_valid(const struct job *job, struct plx_why *why)
 		return why_set(why,
 			       "batches of %u (1 to %d), a completion for each %u (1 to depth)",
 			       job->batch, BATCH_MAX, job->signal);
+	if (job->open && (job->test != TEST_LATENCY || job->signal != 1 || job->rate > RATE_MAX ||
+			  (job->rate == 0) != (job->percent != 0)))
+		return why_set(why, "an open loop of %u messages a second: it is 1 to %d",
+			       job->rate, RATE_MAX);
 	if (job->flight < job->batch || job->flight > FLIGHT_MAX)
 		return why_set(why, "%u messages in flight are outside %u (a batch) to %d",
 			       job->flight, job->batch, FLIGHT_MAX);

@@ -40,10 +40,26 @@ json_head(const struct options *o, const struct plx_adapter_info *info, const st
 }
 
 static json_t *
-latency_of_row(const struct latency *l, bool is_ping_pong)
+open_of_row(const struct result *r)
 {
+	json_t *open = json_object();
+	json_put_count(open, "rate", r->job.rate);
+	json_put_flag(open, "random", r->job.is_random);
+	json_put_count(open, "seed", r->job.seed);
+	json_put_number(open, "achieved", result_achieved(r), -1);
+	json_put_count(open, "missed", r->missed);
+	return open;
+}
+
+static json_t *
+latency_of_row(const struct result *r)
+{
+	const struct latency *l = &r->latency;
 	json_t *latency = json_object();
-	json_put_text(latency, "kind", is_ping_pong ? "round trip" : "post to completion");
+	json_put_text(latency, "kind",
+		      r->ping_pong  ? "round trip"
+		      : r->job.open ? "due to completion"
+				    : "post to completion");
 	json_put_count(latency, "samples", l->samples);
 	json_put_number(latency, "min", l->min, -1);
 	json_put_number(latency, "p50", l->p50, -1);
@@ -52,7 +68,7 @@ latency_of_row(const struct latency *l, bool is_ping_pong)
 	json_put_number(latency, "p99.9", l->p999, -1);
 	json_put_number(latency, "p99.99", l->p9999, -1);
 	json_put_number(latency, "max", l->max, -1);
-	if (is_ping_pong)
+	if (r->ping_pong)
 		json_put_number(latency, "half_p50", l->p50 / 2, -1);
 	return latency;
 }
@@ -109,8 +125,10 @@ json_row(json_t *head, const struct result *r, uint32_t round, bool has_histogra
 	json_put_number(row, "mean", r->mean, -1);
 	json_put_number(row, "mean_clean", r->mean_clean, -1);
 	json_put_text(row, "note", r->note);
+	if (job->open)
+		json_put(row, "open", open_of_row(r));
 	if (job->test == TEST_LATENCY)
-		json_put(row, "latency", latency_of_row(&r->latency, r->ping_pong));
+		json_put(row, "latency", latency_of_row(r));
 	if (job->test == TEST_LATENCY && has_histogram && r->histogram != NULL)
 		json_put(row, "histogram_ns", histogram_of_row(r->histogram));
 	json_array_append_new(json_object_get(head, "results"), row);

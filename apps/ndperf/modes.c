@@ -37,6 +37,8 @@ struct bench {
 	struct calibration calibration;
 	uint64_t progress_at;
 	const struct job *job;
+	double saturated;        /* [messages/s] of the last row of rate */
+	struct plx_why not_held; /* of a row whose open loop was too fast; or "" */
 };
 
 /* The thread of the passive endpoint. */
@@ -105,23 +107,57 @@ both_rows(struct bench *bench, const struct job *job, struct plx_why *why)
 	return true;
 }
 
+/* The job as it is run: the rate of an open loop may be a part of that of the row before. */
+static struct job
+resolved(const struct bench *bench, const struct job *job)
+{
+	struct job run = *job;
+	double rate = bench->saturated * job->percent / 100;
+	if (job->percent != 0)
+		run.rate = rate < 1 ? 1 : rate > RATE_MAX ? RATE_MAX : (uint32_t)rate;
+	run.percent = 0;
+	return run;
+}
+
+/* Was the rate of an open loop held? The latencies are true even if not. */
+static void
+check_rate(struct bench *bench, struct result *result)
+{
+	char text[80];
+	if (result->missed == 0)
+		return;
+	snprintf(result->note, sizeof(result->note),
+		 "not held: %.3f million/s ended, %llu messages were never posted",
+		 result_achieved(result) / 1e6, (unsigned long long)result->missed);
+	why_set(&bench->not_held,
+		"%s: %.3f million messages a second were not held, %.3f ended; give a lower "
+		"--open, "
+		"or more --depth",
+		job_text(&result->job, text, sizeof(text)), result->job.rate / 1e6,
+		result_achieved(result) / 1e6);
+}
+
 static bool
 one_row(struct bench *bench, const struct job *job, struct plx_why *why)
 {
 	struct duo duo = {&bench->session, &bench->passive};
 	struct result result;
+	struct job run = resolved(bench, job);
 	bool is_good;
 	bench->job = job;
 	report_begin(&bench->report, job);
 	if (job->raw)
-		is_good = raw_row(bench, job, &result, why);
+		is_good = raw_row(bench, &run, &result, why);
 	else if (bench->is_duo)
-		is_good = session_duo_row(&duo, job, &result, why);
+		is_good = session_duo_row(&duo, &run, &result, why);
 	else
-		is_good = session_client_row(&bench->session, job, &result, why);
-	if (is_good)
-		report_row(&bench->report, &result);
-	return is_good;
+		is_good = session_client_row(&bench->session, &run, &result, why);
+	if (!is_good)
+		return false;
+	check_rate(bench, &result);
+	report_row(&bench->report, &result);
+	bench->saturated = run.test == TEST_RATE ? result.value : bench->saturated;
+	return true;
 }
 
 /* Measure rows with the open adapters. The report's heading describes them once. */
@@ -158,6 +194,10 @@ all_rounds(struct bench *bench, measure_fn *measure, const struct job *jobs, uin
 	for (uint32_t round = 0; round < o->rounds && is_good; round++) {
 		bench->report.round = round;
 		is_good = measure(bench, jobs, n, why);
+	}
+	if (is_good && bench->not_held.text[0] != '\0') {
+		*why = bench->not_held;
+		is_good = false;
 	}
 	if (!report_close(&bench->report, is_good ? NULL : why->text) && is_good)
 		return why_set(why, "--json %.150s could not be written in full: %s", o->json,

@@ -22,7 +22,8 @@ enum {
 	BATCH_MAX = 64,
 	SLOTS_MAX = 1 << 20,
 	ACK_TIMEOUT_MAX = 31,
-	LINE = 64, /* [bytes] buffers start on a cache line */
+	RATE_MAX = 100 << 20, /* [messages/s] of an open loop */
+	LINE = 64,            /* [bytes] buffers start on a cache line */
 };
 
 #define SIZE_MAX_BYTES (UINT64_C(1) << 30)
@@ -110,6 +111,10 @@ struct options {
 	int rewrite;     /* rewrite the source before each message: -1: chosen to suit the job */
 	uint32_t ops;    /* bits 1 << enum op; 0: not given yet */
 	uint32_t tests;  /* bits 1 << enum test */
+	uint32_t open_rate;    /* --open: messages per second; 0: not given, or `open_percent` */
+	uint32_t open_percent; /* ... of the rate measured just before */
+	uint32_t schedule;     /* 0: fixed, 1: poisson */
+	uint32_t seed;
 	uint32_t directions; /* bits 1 << enum direction */
 	uint64_t size[SIZES_MAX];
 	uint32_t sizes;
@@ -141,6 +146,11 @@ struct job {
 	bool both; /* both endpoints send at once, and the figure is the sum */
 	bool rewrite, check;
 	bool is_private; /* messages are in memory of malloc() */
+	bool open;       /* an open loop: latencies of messages that are posted when they are due */
+	bool is_random;  /* ... at random times */
+	uint32_t rate;   /* ... so many per second; 0: `percent` of the last row's */
+	uint32_t percent;
+	uint32_t seed;
 	bool fill; /* each turn of the loop posts until `depth` are in flight, not just one batch */
 	uint32_t size;   /* [bytes] per message */
 	uint32_t depth;  /* messages in flight per queue pair */
@@ -195,10 +205,18 @@ struct result {
 	uint32_t windows, windows_clean; /* of 1 ms; 0: not divided into windows */
 	struct latency latency;          /* TEST_LATENCY */
 	struct histogram *histogram;     /* of the latency samples, in ticks; owned by the caller */
+	uint64_t missed;        /* messages of an open loop that were due and never posted */
 	bool ping_pong;         /* the latency is a round trip, and half of it is shown, too */
 	uint64_t checked_bytes; /* verified by either end */
 	char note[160];         /* a remark that the reader needs; or "" */
 };
+
+/** Of an open loop: messages that ended, per second of the measured time. */
+static inline double
+result_achieved(const struct result *result)
+{
+	return result->seconds > 0 ? (double)result->messages / result->seconds : 0;
+}
 
 /* ---- measuring ---- */
 

@@ -115,6 +115,25 @@ parse_cores(void *options, const char *value, struct plx_why *why)
 }
 
 static bool
+parse_open(void *options, const char *value, struct plx_why *why)
+{
+	struct options *o = options;
+	char number[32];
+	size_t length = strlen(value);
+	bool is_percent = length > 1 && length < sizeof(number) && value[length - 1] == '%';
+	uint64_t most = is_percent ? 1000 : RATE_MAX, rate;
+	snprintf(number, sizeof(number), "%.*s", (int)(length - is_percent), value);
+	if (length >= sizeof(number) || !parse_bytes(number, &rate) || rate < 1 || rate > most)
+		return why_set(why,
+			       "--open %.60s: give messages per second from 1 to 100M, or percents "
+			       "of the rate that is measured before, from 1%% to 1000%%",
+			       value);
+	o->open_rate = is_percent ? 0 : (uint32_t)rate;
+	o->open_percent = is_percent ? (uint32_t)rate : 0;
+	return true;
+}
+
+static bool
 parse_oob(void *options, const char *value, struct plx_why *why)
 {
 	struct options *o = options;
@@ -146,6 +165,7 @@ parse_oob(void *options, const char *value, struct plx_why *why)
 
 static const char *const congestion_names[] = {"none", "dcqcn", "delay"};
 static const char *const ip_names[] = {"4", "6"};
+static const char *const schedule_names[] = {"fixed", "poisson"};
 static const char *const yes_names[] = {"no", "yes"};
 static const struct option_set op_sets[] = {{"atomic", ATOMICS}, {"all", ALL_OPS}, {NULL, 0}};
 static const struct option_set test_sets[] = {{"all", ALL_TESTS}, {NULL, 0}};
@@ -175,6 +195,16 @@ static const struct option_row rows[] = {
 	{ROW("fill", NULL, FORM_ACTIVE, OPTION_FLAG, fill),
 	 .sentence = "post batches until --depth messages are in flight in each turn of the loop, "
 		     "instead of one batch, which is what a program with other work does"},
+	{ROW("open", "RATE", FORM_ACTIVE, OPTION_OTHER, open_rate), .parse = parse_open,
+	 .sentence =
+		 "latencies of an open loop: so many messages per second are posted when they are "
+		 "due, and a latency counts from then; with %, of the rate that a row before "
+		 "measures"},
+	{ROW("schedule", "NAME", FORM_ACTIVE, OPTION_WORD, schedule), .most = 1, .noun = "schedule",
+	 .names = schedule_names, .value = "fixed",
+	 .sentence = "when messages of --open are due: at a fixed rate, or poisson, at random"},
+	{ROW("seed", "N", FORM_ACTIVE, OPTION_NUMBER, seed), .most = UINT32_MAX, .value = "1",
+	 .sentence = "of the random times of --schedule poisson"},
 	{ROW("signal", "N", FORM_ACTIVE, OPTION_NUMBER, signal), .least = 1, .most = DEPTH_MAX,
 	 .otherwise = "as --batch", .sentence = "one request in N asks for a completion"},
 	{ROW("qps", "LIST", FORM_ACTIVE, OPTION_NUMBERS, qps), .least = 1, .most = QPS_MAX,
@@ -383,6 +413,25 @@ fits_direction(const struct options *o, struct plx_why *why)
 	return true;
 }
 
+/* Check what an open loop cannot have. */
+static bool
+fits_open(const struct options *o, struct plx_why *why)
+{
+	if (o->open_rate == 0 && o->open_percent == 0)
+		return true;
+	if ((o->tests >> TEST_LATENCY & 1) == 0)
+		return why_set(why, "--open measures latencies; give --test latency");
+	if (o->check || o->raw || o->with_raw)
+		return why_set(why, "--open and %s exclude each other",
+			       o->check ? "--check" : "raw packets");
+	if (api_takes_turns(o->api))
+		return why_set(why,
+			       "--open with --api %s: a loop that takes turns cannot post when it "
+			       "is due; give one interface",
+			       api_names[o->api]);
+	return true;
+}
+
 /* Check what private memory cannot have. */
 static bool
 fits_memory(const struct options *o, struct plx_why *why)
@@ -445,7 +494,8 @@ fits_together(struct options *o, struct plx_why *why)
 	if (o->shared_worker)
 		o->layout = LAYOUT_SHARED_WORKER;
 	if (!finds_peer(o, why) || !fits_face(o, why) || !fits_ndk(o, why) ||
-	    !fits_memory(o, why) || !fits_direction(o, why) || !fits_device(o, why))
+	    !fits_memory(o, why) || !fits_direction(o, why) || !fits_open(o, why) ||
+	    !fits_device(o, why))
 		return false;
 	if (o->ops == 0)
 		o->ops = 1 << OP_SEND | 1 << OP_WRITE | 1 << OP_READ |

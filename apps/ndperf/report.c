@@ -24,7 +24,9 @@ job_text(const struct job *job, char *text, size_t size)
 	char bytes[32];
 	snprintf(text, size, "%s%s %s %s%s", job->raw ? "raw " : "", op_names[job->op],
 		 bytes_text(job->size, bytes, sizeof(bytes)), test_names[job->test],
-		 job->both ? ", both directions" : "");
+		 job->both   ? ", both directions"
+		 : job->open ? ", open loop"
+			     : "");
 	return text;
 }
 
@@ -129,7 +131,8 @@ print_heading(FILE *to, enum test test)
 	if (test == TEST_LATENCY)
 		fprintf(to,
 			"\nlatency [us] of a round trip and half of it; of read and atomics: from "
-			"post to completion\n  %-14s %9s %9s %9s %9s %9s %9s %9s %9s %9s %11s\n",
+			"post to completion; open: from when it was due\n  %-14s %9s %9s %9s %9s "
+			"%9s %9s %9s %9s %9s %11s\n",
 			"operation", "size", "half p50", "p50", "p90", "p99", "p99.9", "p99.99",
 			"min", "max", "samples");
 	else
@@ -152,6 +155,9 @@ print_latency(FILE *to, const struct result *r)
 	for (uint32_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
 		fprintf(to, " %9.2f", columns[i] / 1e3);
 	fprintf(to, " %11" PRIu64, l->samples);
+	if (r->job.open)
+		fprintf(to, "  %.3f million/s, %s", r->job.rate / 1e6,
+			r->job.is_random ? "poisson" : "fixed");
 }
 
 static void
@@ -221,7 +227,10 @@ row_name(const struct report *report, const struct result *r, char *name, size_t
 		before = "raw ";
 	else if (api_takes_turns(report->options->api) && r->api != API_VERBS)
 		before = r->api == API_ND2 ? "ND2 " : "NDK ";
-	snprintf(name, size, "%s%s%s", before, op_names[r->job.op], r->job.both ? " both" : "");
+	snprintf(name, size, "%s%s%s", before, op_names[r->job.op],
+		 r->job.both   ? " both"
+		 : r->job.open ? " open"
+			       : "");
 	return name;
 }
 

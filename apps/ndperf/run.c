@@ -79,7 +79,7 @@ change_phase(struct run *run, uint64_t now)
 		run->began.changed = run->seen_at;
 		side->is_measuring = true;
 	} else if (run->phase == PHASE_MEASURE && now >= run->to &&
-		   run->seen != run->began.amount) {
+		   (side->job.open || run->seen != run->began.amount)) {
 		run->phase = PHASE_RUN_OUT;
 		run->ended.amount = run->seen;
 		run->ended.now = now;
@@ -103,7 +103,8 @@ look(struct run *run, uint64_t now)
 	}
 	if (run->active != NULL) {
 		uint32_t timeout_ms = run->active->job.timeout_ms;
-		if (now - run->seen_at > ticks_of_ms(timeout_ms))
+		bool is_waiting = !run->active->job.open || run->active->flying != 0;
+		if (is_waiting && now - run->seen_at > ticks_of_ms(timeout_ms))
 			return side_fail(run->active,
 					 "no message was answered within %u ms; is the peer there?",
 					 timeout_ms);
@@ -136,6 +137,8 @@ begin(struct run *run, struct side *side)
 	run->next = start;
 	run->seen = side_amount(side);
 	run->seen_at = ticks();
+	if (job->open && side->is_active)
+		open_begin(side, start, run->from, run->to);
 	if (run->start != 0) {
 		side->has_log = windows_init(&side->log, run->from, job->duration_ms / 1e3,
 					     (uint64_t)ticks_hz());
@@ -338,6 +341,7 @@ run_result(const struct run *run, const struct windows *other, const struct shar
 		latency_of(side->histogram, &out->latency);
 		out->unit = "ns";
 		out->value = out->latency.p50;
-		out->mean = out->seconds * 1e9 / (double)ours.messages;
+		out->mean = ours.messages != 0 ? out->seconds * 1e9 / (double)ours.messages : 0;
+		out->missed = side->open.missed;
 	}
 }

@@ -372,12 +372,12 @@ side_prepare(struct side *side, const struct job *job)
 	side->next_lane = 0;
 	side->twin = NULL;
 	side->stride = stride_bytes(job->size);
-	side->is_ping_pong =
-		job->test == TEST_LATENCY && (job->op == OP_SEND || job->op == OP_WRITE);
+	side->is_ping_pong = job->test == TEST_LATENCY && !job->open &&
+			     (job->op == OP_SEND || job->op == OP_WRITE);
 	side->lanes = calloc(job->qps, sizeof(*side->lanes));
 	if (side->lanes == NULL)
 		return side_fail(side, "no memory for %u queue pairs", job->qps);
-	return make_memory(side) && make_queues(side);
+	return open_make(side) && make_memory(side) && make_queues(side);
 }
 
 bool
@@ -458,6 +458,7 @@ side_clear(struct side *side)
 	if (side->face != NULL)
 		side->face->clear(side);
 	free(side->lanes);
+	open_clear(side);
 	side->lanes = NULL;
 	for (uint32_t i = 0; i < QUEUES; i++) {
 		if (side->cq[i] != NULL)

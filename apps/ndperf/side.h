@@ -10,12 +10,14 @@
 #include <string.h>
 
 #include "bodies.h"
+#include "schedule.h"
 #include "window.h"
 
 enum {
 	POLL_MAX = 32,          /* completions polled at once */
 	CHUNK = 4 * 1024,       /* [bytes] written at once before the adapter is polled again */
 	REPLY_STREAM = 1 << 16, /* the pattern's stream for replies */
+	LANES_A_TURN = 16,      /* after these an inline adapter is polled again */
 };
 
 /* Selects one of an endpoint's two completion queues. */
@@ -58,6 +60,19 @@ struct lane {
 	uint32_t unsignaled;   /* messages since the last signaled one */
 };
 
+/* The active end of an open loop. */
+struct open {
+	struct schedule schedule;
+	uint64_t from, to; /* [ticks] messages due in between are measured */
+	uint64_t end;      /* [ticks] nothing is due from here on */
+	uint64_t *due;     /* [job.qps * job.depth], [ticks], of the messages in flight */
+	uint32_t waiting;  /* due and not posted yet: `wait` [ticks] */
+	uint64_t wait[BATCH_MAX];
+	uint64_t scheduled; /* messages due in the measured time that have been counted */
+	uint64_t missed;    /* messages that were due and were given up */
+	bool is_late;       /* the measured time is over */
+};
+
 struct side {
 	const struct options *options;
 	bool is_active, is_inline;
@@ -94,6 +109,7 @@ struct side {
 	uint64_t checked_bytes;
 	uint64_t posted_at; /* [ticks] ping-pong: when the message in flight was posted; 0: none */
 	bool is_measuring;  /* record latencies */
+	struct open open;
 	struct histogram *histogram;
 	struct windows log;
 	bool has_log;
@@ -214,6 +230,24 @@ side_sends(const struct side *side)
  * Returns: false: nothing to do */
 bool side_stream(struct side *side);
 bool side_receive(struct side *side);
+
+/** Post the next `n` messages of a lane, which has room for them.
+ * Returns: false: the queue is full, or the side has failed */
+bool side_post_stream(struct side *side, uint32_t lane, uint32_t n);
+
+/* ---- an open loop: open.c; of other jobs open_make() and open_clear() do nothing ---- */
+
+bool open_make(struct side *side);
+void open_clear(struct side *side);
+/** @param from, to [ticks] of the measured time */
+void open_begin(struct side *side, uint64_t start, uint64_t from, uint64_t to);
+/** Post what is due.
+ * Returns: false: nothing */
+bool open_step(struct side *side);
+/** Record the latencies of a lane's messages up to `upto`. */
+void open_ended(struct side *side, uint32_t lane, uint64_t upto, uint64_t now);
+/** Has everything been posted that will be? */
+bool open_is_over(const struct side *side);
 
 /** Do the work that can be done now.
  * Returns: false: none */

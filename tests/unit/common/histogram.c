@@ -93,6 +93,7 @@ two_merged_are_as_one(void **state)
 	histogram_clear(&other);
 	for (uint64_t i = 1; i <= 100; i++)
 		histogram_add(i % 2 ? &h : &other, i);
+	histogram_add_many(&other, 7, 0);
 	histogram_merge(&h, &other);
 	assert_int_equal(h.count, 100);
 	assert_int_equal(h.min, 1);

@@ -20,14 +20,18 @@ static struct plx_why why;
 
 static const struct job a_job = {
 	.op = OP_READ,
-	.test = TEST_BANDWIDTH,
+	.test = TEST_LATENCY,
 	.both = true,
+	.open = true,
+	.is_random = true,
+	.rate = 1000,
+	.seed = 5,
 	.check = true,
 	.size = 65536,
 	.depth = 16,
 	.slots = 32,
 	.batch = 2,
-	.signal = 3,
+	.signal = 1,
 	.qps = 4,
 	.flight = 64,
 	.path_mtu = 1024,
@@ -46,7 +50,9 @@ a_job_comes_out_as_it_was_put_in(void **state)
 	assert_true(message_get_job(&talk, &got, &why));
 	assert_int_equal(got.op, a_job.op);
 	assert_int_equal(got.test, a_job.test);
-	assert_true(got.both && got.check && !got.rewrite && !got.raw);
+	assert_true(got.both && got.open && got.is_random && got.check && !got.rewrite && !got.raw);
+	assert_int_equal(got.rate, a_job.rate);
+	assert_int_equal(got.seed, a_job.seed);
 	assert_memory_equal(&got.size, &a_job.size, sizeof(got) - offsetof(struct job, size));
 }
 
@@ -118,6 +124,8 @@ any_bytes_are_refused_or_a_valid_job(void **state)
 		taken++;
 		assert_in_range(got.op, 1, OP_COUNT - 1);
 		assert_in_range(got.test, 1, TEST_COUNT - 1);
+		assert_true(!got.open || (got.test == TEST_LATENCY && got.signal == 1 &&
+					  got.rate >= 1 && got.rate <= RATE_MAX));
 		assert_in_range(got.size, 1, SIZE_MAX_BYTES);
 		assert_in_range(got.qps, 1, QPS_MAX);
 		assert_in_range(got.batch, 1, BATCH_MAX);

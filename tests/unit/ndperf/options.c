@@ -121,6 +121,41 @@ each_direction_has_its_row_of_rate_and_of_bandwidth(void **state)
 }
 
 static void
+an_open_loop_has_the_messages_of_a_rate_and_each_completes(void **state)
+{
+	(void)state;
+	assert_int_equal(rows("--op write --open 5K --test latency --qps 1,2"), 2);
+	assert_true(jobs[1].open && !jobs[1].is_random);
+	assert_int_equal(jobs[1].rate, 5120);
+	assert_int_equal(jobs[1].qps, 2);
+	assert_int_equal(jobs[1].depth, 128);
+	assert_int_equal(jobs[1].signal, 1);
+	assert_int_equal(rows("--op write --open 5K --test rate,latency"), 2);
+	assert_true(jobs[0].open && !jobs[1].open);
+}
+
+static void
+the_rate_that_an_open_loop_is_a_part_of_is_measured_before(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		rows("--op write --open 50% --test latency --qps 1,2 --schedule poisson --seed 7"),
+		4);
+	for (uint32_t i = 0; i < 4; i += 2) {
+		assert_int_equal(jobs[i].test, TEST_RATE);
+		assert_true(jobs[i].fill && !jobs[i].open);
+		assert_int_equal(jobs[i].signal, 1);
+		assert_int_equal(jobs[i + 1].test, TEST_LATENCY);
+		assert_true(jobs[i + 1].open && jobs[i + 1].is_random);
+		assert_int_equal(jobs[i + 1].percent, 50);
+		assert_int_equal(jobs[i + 1].seed, 7);
+		assert_int_equal(jobs[i].size, jobs[i + 1].size);
+		assert_int_equal(jobs[i].qps, jobs[i + 1].qps);
+		assert_int_equal(jobs[i].depth, jobs[i + 1].depth);
+	}
+}
+
+static void
 what_all_queue_pairs_have_in_flight_leaves_no_request_without_a_completion(void **state)
 {
 	(void)state;
@@ -152,6 +187,8 @@ main(void)
 		cmocka_unit_test(every_row_that_comes_out_is_valid),
 		cmocka_unit_test(each_number_of_queue_pairs_and_each_batch_has_its_row),
 		cmocka_unit_test(each_direction_has_its_row_of_rate_and_of_bandwidth),
+		cmocka_unit_test(an_open_loop_has_the_messages_of_a_rate_and_each_completes),
+		cmocka_unit_test(the_rate_that_an_open_loop_is_a_part_of_is_measured_before),
 		cmocka_unit_test(
 			what_all_queue_pairs_have_in_flight_leaves_no_request_without_a_completion),
 		cmocka_unit_test(the_source_of_a_read_is_not_rewritten),
