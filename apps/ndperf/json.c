@@ -40,6 +40,17 @@ json_head(const struct options *o, const struct plx_adapter_info *info, const st
 }
 
 static json_t *
+stalls_of_row(const struct stalls *stalls)
+{
+	json_t *object = json_object();
+	json_put_number(object, "per_second", stalls_per_second(stalls), -1);
+	json_put_number(object, "longest", ticks_to_ns((double)stalls->longest), -1);
+	json_put_number(object, "lost", ticks_to_ns((double)stalls->lost), -1);
+	json_put_number(object, "watched", ticks_to_ns((double)stalls->watched), -1);
+	return object;
+}
+
+static json_t *
 open_of_row(const struct result *r)
 {
 	json_t *open = json_object();
@@ -52,9 +63,8 @@ open_of_row(const struct result *r)
 }
 
 static json_t *
-latency_of_row(const struct result *r)
+latency_of_row(const struct result *r, const struct latency *l)
 {
-	const struct latency *l = &r->latency;
 	json_t *latency = json_object();
 	json_put_text(latency, "kind",
 		      r->ping_pong  ? "round trip"
@@ -128,7 +138,12 @@ json_row(json_t *head, const struct result *r, uint32_t round, bool has_histogra
 	if (job->open)
 		json_put(row, "open", open_of_row(r));
 	if (job->test == TEST_LATENCY)
-		json_put(row, "latency", latency_of_row(r));
+		json_put(row, "latency", latency_of_row(r, &r->latency));
+	if (r->has_stalls) {
+		json_put(row, "undisturbed", latency_of_row(r, &r->undisturbed));
+		json_put(row, "stalls_loop", stalls_of_row(&r->in_loop));
+		json_put(row, "stalls_machine", stalls_of_row(&r->machine));
+	}
 	if (job->test == TEST_LATENCY && has_histogram && r->histogram != NULL)
 		json_put(row, "histogram_ns", histogram_of_row(r->histogram));
 	json_array_append_new(json_object_get(head, "results"), row);

@@ -137,6 +137,16 @@ check_rate(struct bench *bench, struct result *result)
 		result_achieved(result) / 1e6);
 }
 
+/* The machine's own stalls, right before and right after a row. */
+static void
+meter(const struct bench *bench, const struct job *job, struct stalls *machine)
+{
+	const struct options *o = bench->options;
+	if (o->percentiles && job->test == TEST_LATENCY)
+		stalls_meter(o->core, bench->is_duo || o->core[0] == o->core[1] ? 1 : CORES,
+			     machine);
+}
+
 static bool
 one_row(struct bench *bench, const struct job *job, struct plx_why *why)
 {
@@ -146,6 +156,8 @@ one_row(struct bench *bench, const struct job *job, struct plx_why *why)
 	bool is_good;
 	bench->job = job;
 	report_begin(&bench->report, job);
+	struct stalls machine = {0};
+	meter(bench, job, &machine);
 	if (job->raw)
 		is_good = raw_row(bench, &run, &result, why);
 	else if (bench->is_duo)
@@ -154,6 +166,8 @@ one_row(struct bench *bench, const struct job *job, struct plx_why *why)
 		is_good = session_client_row(&bench->session, &run, &result, why);
 	if (!is_good)
 		return false;
+	meter(bench, job, &machine);
+	result.machine = machine;
 	check_rate(bench, &result);
 	report_row(&bench->report, &result);
 	bench->saturated = run.test == TEST_RATE ? result.value : bench->saturated;

@@ -11,6 +11,7 @@
 
 #include "endpoint.h"
 #include "histogram.h"
+#include "stalls.h"
 
 enum {
 	SIZES_MAX = 64,
@@ -100,17 +101,18 @@ struct options {
 	struct endpoint endpoint;
 	uint64_t given; /* rows of the table that were given, for option_is_given() */
 	enum role role;
-	bool raw;        /* --raw: packets below the transport instead of operations */
-	bool with_raw;   /* --with-raw: precede each row by the raw row that it is compared with */
-	bool once;       /* server: serve one client */
-	bool check;      /* verify every byte */
-	bool histogram;  /* print it, too */
-	bool fill;       /* --fill */
-	bool is_private; /* --private: messages are in memory of malloc() */
-	bool quiet;      /* no progress line */
-	int rewrite;     /* rewrite the source before each message: -1: chosen to suit the job */
-	uint32_t ops;    /* bits 1 << enum op; 0: not given yet */
-	uint32_t tests;  /* bits 1 << enum test */
+	bool raw;         /* --raw: packets below the transport instead of operations */
+	bool with_raw;    /* --with-raw: precede each row by the raw row that it is compared with */
+	bool once;        /* server: serve one client */
+	bool check;       /* verify every byte */
+	bool histogram;   /* print it, too */
+	bool fill;        /* --fill */
+	bool is_private;  /* --private: messages are in memory of malloc() */
+	bool percentiles; /* --percentiles: tell the machine's stalls from the library's time */
+	bool quiet;       /* no progress line */
+	int rewrite;      /* rewrite the source before each message: -1: chosen to suit the job */
+	uint32_t ops;     /* bits 1 << enum op; 0: not given yet */
+	uint32_t tests;   /* bits 1 << enum test */
 	uint32_t open_rate;    /* --open: messages per second; 0: not given, or `open_percent` */
 	uint32_t open_percent; /* ... of the rate measured just before */
 	uint32_t schedule;     /* 0: fixed, 1: poisson */
@@ -205,7 +207,10 @@ struct result {
 	uint32_t windows, windows_clean; /* of 1 ms; 0: not divided into windows */
 	struct latency latency;          /* TEST_LATENCY */
 	struct histogram *histogram;     /* of the latency samples, in ticks; owned by the caller */
-	uint64_t missed;        /* messages of an open loop that were due and never posted */
+	uint64_t missed;            /* messages of an open loop that were due and never posted */
+	bool has_stalls;            /* with --percentiles: */
+	struct latency undisturbed; /* ... samples in which no thread had a stall */
+	struct stalls in_loop, machine; /* ... stalls of the measuring threads, and of a meter */
 	bool ping_pong;         /* the latency is a round trip, and half of it is shown, too */
 	uint64_t checked_bytes; /* verified by either end */
 	char note[160];         /* a remark that the reader needs; or "" */

@@ -283,6 +283,10 @@ static const struct option_row rows[] = {
 	 .sentence = "packets without a transport: the ceiling of what the machine allows"},
 	{ROW("with-raw", NULL, FORM_ALONE, OPTION_FLAG, with_raw),
 	 .sentence = "the raw row before each row, to compare it with"},
+	{ROW("percentiles", NULL, FORM_ALONE, OPTION_FLAG, percentiles),
+	 .sentence =
+		 "latencies also without the samples in which the machine stalled a thread, and "
+		 "its stalls"},
 	{ROW("histogram", NULL, FORM_ACTIVE, OPTION_FLAG, histogram),
 	 .sentence = "print the histogram of latencies, too"},
 	{ROW("json", "FILE|-", FORM_ACTIVE, OPTION_TEXT, json),
@@ -432,6 +436,24 @@ fits_open(const struct options *o, struct plx_why *why)
 	return true;
 }
 
+/* Check what tells the machine's stalls from the library's time: all threads must be ours. */
+static bool
+fits_percentiles(const struct options *o, struct plx_why *why)
+{
+	if (!o->percentiles)
+		return true;
+	if (o->mode == PLX_MODE_WORKER || o->layout == LAYOUT_SHARED_WORKER)
+		return why_set(why,
+			       "--percentiles: a worker's stalls are not seen; give --mode inline");
+	if (o->raw || o->with_raw || api_takes_turns(o->api))
+		return why_set(why, "--percentiles is for one interface, without raw packets");
+	if (o->open_rate != 0 || o->open_percent != 0)
+		return why_set(why,
+			       "--percentiles and --open exclude each other: in an open loop a "
+			       "stall also delays the messages after it");
+	return true;
+}
+
 /* Check what private memory cannot have. */
 static bool
 fits_memory(const struct options *o, struct plx_why *why)
@@ -495,7 +517,7 @@ fits_together(struct options *o, struct plx_why *why)
 		o->layout = LAYOUT_SHARED_WORKER;
 	if (!finds_peer(o, why) || !fits_face(o, why) || !fits_ndk(o, why) ||
 	    !fits_memory(o, why) || !fits_direction(o, why) || !fits_open(o, why) ||
-	    !fits_device(o, why))
+	    !fits_percentiles(o, why) || !fits_device(o, why))
 		return false;
 	if (o->ops == 0)
 		o->ops = 1 << OP_SEND | 1 << OP_WRITE | 1 << OP_READ |

@@ -144,9 +144,8 @@ print_heading(FILE *to, enum test test)
 }
 
 static void
-print_latency(FILE *to, const struct result *r)
+print_latency(FILE *to, const struct result *r, const struct latency *l)
 {
-	const struct latency *l = &r->latency;
 	const double columns[] = {l->p50, l->p90, l->p99, l->p999, l->p9999, l->min, l->max};
 	if (r->ping_pong)
 		fprintf(to, " %9.2f", l->p50 / 2 / 1e3);
@@ -158,6 +157,26 @@ print_latency(FILE *to, const struct result *r)
 	if (r->job.open)
 		fprintf(to, "  %.3f million/s, %s", r->job.rate / 1e6,
 			r->job.is_random ? "poisson" : "fixed");
+}
+
+static void
+print_stall(FILE *to, const char *who, const struct stalls *stalls)
+{
+	fprintf(to, "%s %.0f a second, the longest %.1f us, %.2f %% of the time", who,
+		stalls_per_second(stalls), ticks_to_ns((double)stalls->longest) / 1e3,
+		stalls->watched != 0 ? 100.0 * (double)stalls->lost / (double)stalls->watched : 0);
+}
+
+/* The row without the samples in which a thread had a stall; and the stalls. */
+static void
+print_stalls(FILE *to, const struct result *r)
+{
+	fprintf(to, "  %-14s %9s", "  undisturbed", "");
+	print_latency(to, r, &r->undisturbed);
+	fprintf(to, "\n    stalls of %d us or more in a thread:", STALL_NS / 1000);
+	print_stall(to, "", &r->in_loop);
+	print_stall(to, ";\n    the machine's alone:", &r->machine);
+	fputc('\n', to);
 }
 
 static void
@@ -249,7 +268,7 @@ report_row(struct report *report, const struct result *r)
 		fprintf(to, "  %-14s %9s", row_name(report, r, name, sizeof(name)),
 			bytes_text(r->job.size, size, sizeof(size)));
 		if (r->job.test == TEST_LATENCY)
-			print_latency(to, r);
+			print_latency(to, r, &r->latency);
 		else
 			print_rate(to, r);
 		if (report->has_judge && !r->job.raw)
@@ -259,6 +278,8 @@ report_row(struct report *report, const struct result *r)
 		if (r->job.check)
 			fprintf(to, "  %" PRIu64 " bytes checked", r->checked_bytes);
 		fputc('\n', to);
+		if (r->has_stalls)
+			print_stalls(to, r);
 		if (r->job.test == TEST_LATENCY && report->options->histogram &&
 		    r->histogram != NULL)
 			print_histogram(to, r->histogram);

@@ -176,17 +176,31 @@ resume(struct run *run)
 	run->left = 0;
 }
 
+/* Watch for stalls: when the warm-up has shown how long the turns of this loop last. */
+static void
+watch_turn(struct side *side, uint64_t now)
+{
+	struct watch *watch = &side->watch;
+	if (watch->gap == 0 && side->has_log && side->log.end != 0)
+		stalls_start(watch, side->log.turn + ticks_of_ms(1) * STALL_NS / 1000000, now);
+	stalls_look(watch, now);
+}
+
 /* Returns: true: it has ended; false: it has reached `until` [ticks] */
 static bool
 run_until(struct run *run, uint64_t until)
 {
 	struct side *side = leader(run);
-	uint32_t empty = 0, turns = side->job.size <= SHORT_BYTES ? TURNS : 1;
+	/* what is watched looks at the clock in every turn */
+	bool is_short = side->job.size <= SHORT_BYTES && !side->watch.is_on;
+	uint32_t empty = 0, turns = is_short ? TURNS : 1;
 	resume(run);
 	for (;;) {
 		uint64_t now = ticks();
 		if (side->has_log)
 			windows_look(&side->log, now, side_amount(side));
+		if (side->watch.is_on)
+			watch_turn(side, now);
 		if (now >= run->next && !look(run, now))
 			return true;
 		if (now >= until) {
@@ -339,6 +353,10 @@ run_result(const struct run *run, const struct windows *other, const struct shar
 			      out);
 	if (side->job.test == TEST_LATENCY) {
 		latency_of(side->histogram, &out->latency);
+		out->has_stalls = side->watch.is_on;
+		if (side->undisturbed != NULL)
+			latency_of(side->undisturbed, &out->undisturbed);
+		stalls_add(&out->in_loop, &side->watch.total);
 		out->unit = "ns";
 		out->value = out->latency.p50;
 		out->mean = ours.messages != 0 ? out->seconds * 1e9 / (double)ours.messages : 0;

@@ -91,6 +91,15 @@ receive_counts(struct session *s, uint64_t *counts)
 	       fail_as_said(s);
 }
 
+/* Tell samples in which a thread had a stall from the others, if that is asked for. */
+static void
+watch(struct session *s, const struct watch *peer)
+{
+	histogram_clear(&s->undisturbed);
+	s->side.undisturbed = s->side.watch.is_on ? &s->undisturbed : NULL;
+	s->side.peer_watch = s->side.watch.is_on ? peer : NULL;
+}
+
 /* ---- the client ---- */
 
 /* The server sends nothing while messages flow, except to report a failure and, if both send, that
@@ -120,6 +129,7 @@ client_steps(struct session *s, const struct job *job, struct run *run, struct r
 		return fail_as_said(s);
 	if (!prepare(s, job) || !send_cards(s) || !receive_cards(s) || !join(s))
 		return false;
+	watch(s, s->other != NULL ? &s->other->watch : NULL);
 	start = ticks();
 	run->start = start;
 	if (!send_numbers(s, MESSAGE_GO, &start, 1) || !run_loop(run))
@@ -135,6 +145,8 @@ client_steps(struct session *s, const struct job *job, struct run *run, struct r
 	struct share theirs = {verdict[2], verdict[3]};
 	run_result(run, s->other != NULL ? &s->other->log : NULL, job->both ? &theirs : NULL,
 		   result);
+	if (s->side.peer_watch != NULL)
+		stalls_add(&result->in_loop, &s->side.peer_watch->total);
 	result->checked_bytes += verdict[1];
 	return true;
 }
@@ -285,6 +297,7 @@ duo_begin(struct duo *duo, const struct job *job, struct run *run)
 		return false;
 	side_start(active);
 	side_start(passive);
+	watch(duo->session, NULL);
 	active->twin = job->both ? passive : NULL;
 	*run = (struct run){
 		.active = active,

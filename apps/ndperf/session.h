@@ -17,7 +17,7 @@ struct session {
 	const struct side *other;
 	bool is_solo;
 	bool (*look)(struct run *run, uint64_t now); /* on the client, for the progress line */
-	struct histogram histogram;
+	struct histogram histogram, undisturbed;
 	/* of the row's queue pairs: what this end tells, what the other does, and the messages */
 	struct card mine[QPS_MAX], theirs[QPS_MAX];
 	uint64_t counts[QPS_MAX];

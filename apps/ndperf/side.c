@@ -371,6 +371,11 @@ side_prepare(struct side *side, const struct job *job)
 	side->amount = side->checked_bytes = side->posted_at = side->flying = 0;
 	side->next_lane = 0;
 	side->twin = NULL;
+	side->watch =
+		(struct watch){.is_on = side->options->percentiles && job->test == TEST_LATENCY};
+	side->peer_watch = NULL;
+	side->undisturbed = NULL;
+	side->sample_from = side->sample_to = 0;
 	side->stride = stride_bytes(job->size);
 	side->is_ping_pong = job->test == TEST_LATENCY && !job->open &&
 			     (job->op == OP_SEND || job->op == OP_WRITE);

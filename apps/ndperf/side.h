@@ -11,6 +11,7 @@
 
 #include "bodies.h"
 #include "schedule.h"
+#include "stalls.h"
 #include "window.h"
 
 enum {
@@ -110,6 +111,10 @@ struct side {
 	uint64_t posted_at; /* [ticks] ping-pong: when the message in flight was posted; 0: none */
 	bool is_measuring;  /* record latencies */
 	struct open open;
+	struct watch watch;              /* --percentiles: of this thread */
+	const struct watch *peer_watch;  /* ... of the other; NULL: none */
+	struct histogram *undisturbed;   /* ... samples without a stall; NULL: not wanted */
+	uint64_t sample_from, sample_to; /* ... the last one, not judged yet; 0: none */
 	struct histogram *histogram;
 	struct windows log;
 	bool has_log;
@@ -170,12 +175,28 @@ bool side_look(struct side *side);
  * Returns: how many, all successful; an unsuccessful one fails the side */
 uint32_t side_reap(struct side *side, enum queue queue, union entry *entries);
 
+/** Judge the sample before this one: a stall is known when the thread has looked at the clock
+ * again, which it has by now. */
+static inline void
+side_judge_sample(struct side *side, uint64_t now)
+{
+	uint64_t from = side->sample_from, to = side->sample_to;
+	side->sample_from = side->posted_at;
+	side->sample_to = now;
+	if (from != 0 && !stalls_overlap(&side->watch, from, to) &&
+	    !stalls_overlap(side->peer_watch, from, to))
+		histogram_add(side->undisturbed, to - from);
+}
+
 /** Record the latency of the last request. */
 static inline void
 side_time(struct side *side, uint64_t now)
 {
-	if (side->is_measuring && plx_likely(!side->was_paused))
+	if (side->is_measuring && plx_likely(!side->was_paused)) {
 		histogram_add(side->histogram, now - side->posted_at);
+		if (side->undisturbed != NULL)
+			side_judge_sample(side, now);
+	}
 	side->was_paused = false;
 }
 
