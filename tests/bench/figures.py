@@ -50,15 +50,24 @@ class Sample:
     quiet: bool
 
 
+# By which a figure finds its result.
+FIELDS = ('op', 'test', 'size', 'raw', 'api', 'qps', 'batch', 'direction')
+
+
+def field_of(result, path):
+    """The field of a result, or of an object in it; None: there is none."""
+    for name in path.split('/'):
+        result = result.get(name) if isinstance(result, dict) else None
+    return result
+
+
 def pick(outputs, figure):
     """The figure in each result that has it, as samples in the order they were measured."""
     found = []
     for output in outputs.get(figure.call, []):
         for result in output['results']:
-            if (result['op'], result['test'], result['size'], result['raw']) == \
-                    (figure.op, figure.test, figure.size, figure.raw) and \
-                    figure.api in (None, result['api']):
-                value = result.get(figure.what) or result['mean']
+            if all(getattr(figure, name) in (None, result.get(name)) for name in FIELDS):
+                value = field_of(result, figure.what) or result['mean']
                 if value:
                     found.append(Sample(value, output['calibration'], not result.get('note')))
     return found

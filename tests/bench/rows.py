@@ -17,6 +17,10 @@ SHARED = ('--duration', '120ms', '--warmup', '10ms')
 # packet of 4096 bytes with its headers.
 MEMIF_END = 'net_memif{},role={},socket=plx-bench,socket-abstract=yes,bsize=4608'
 
+# Bars of 100, 1,000 and 10,000 queue pairs over one.
+MANY_INLINE = (0.50, 0.40, 0.20)
+MANY_WORKER = (0.50, 0.40, 0.20)
+
 # Quiet machine of baseline: ISA-L's CRC of 4 KiB, and a cache line from core to core [ns].
 CRC_BEST_NS = 42.0
 LINE_BEST_NS = 141.0
@@ -34,7 +38,8 @@ class Call:
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure of a call's results; `what` is a field of the result."""
+    """One figure of a call's results; `what` is a field of the result, or a path such as
+    `latency/p50`. None: any."""
     call: str
     op: str
     test: str
@@ -42,6 +47,9 @@ class Figure:
     raw: bool = False
     what: str = 'value'
     api: str = None     # of a call by `--api both`
+    qps: int = None     # ... with a list of them, and so on
+    batch: int = None
+    direction: str = None
 
 
 @dataclass(frozen=True)
@@ -111,17 +119,61 @@ def rates(key, words, bar, *more):
 
 def single_posts():
     """Posts of one message, against posts of 32: as many as the queue holds in each turn of the
-    loop, which shows what a post costs; and one a turn, which shows what a turn costs. Processes
-    take turns here, and a virtual machine may move its cores apart from one to the next: the bar
-    of one a turn allows for that."""
-    same = ('--op', 'send,write', '--test', 'rate', '--size', '64', '--rounds', '4')
-    calls = (Call('32', same), Call('filled', (*same, '--batch', '1', '--fill')),
-             Call('one a turn', (*same, '--batch', '1')))
+    loop, which shows what a post costs; and one a turn, which shows what a turn costs. Posts of 32
+    are posted likewise, in the same process, because a virtual machine may move its cores apart
+    from one process to the next."""
+    same = ('--op', 'send,write', '--test', 'rate', '--size', '64', '--batch', '1,32', '--rounds',
+            '8')
+    calls = (Call('filled', (*same, '--fill')), Call('one a turn', same))
     return Group('posts of one, two cores', calls, tuple(
         Row(f'64 B {op.upper()} rate, posts of one, {words}, over posts of 32', 'msg/s',
-            Figure(call, op, 'rate', 64), Figure('32', op, 'rate', 64), bar)
+            *(Figure(call, op, 'rate', 64, batch=batch) for batch in (1, 32)), bar)
         for call, words, bar in (('filled', '--fill', 0.40), ('one a turn', 'one a turn', 0.05))
-        for op in ('send', 'write')))
+        for op in ('send', 'write')), options=SHARED)
+
+
+def both_directions():
+    """Both ends send at once, over one of them alone."""
+    call = Call('both', ('--op', 'write', '--test', 'bandwidth', '--size', '64K', '--direction',
+                         'one,both', '--rounds', '12'))
+    both, one = (Figure('both', 'write', 'bandwidth', 64 << 10, direction=direction)
+                 for direction in ('both', 'one'))
+    return Group('both directions, two cores', (call,), (
+        Row('64 KiB WRITE both directions at once', 'bit/s', both, one, 1.3),), processes=3,
+        options=SHARED)
+
+
+def many():
+    """Posts of 16 in rotation over many queue pairs, of which 8,192 messages are in flight, over
+    one queue pair. The state of many does not fit into the cache. Goals: 0.9, 0.8, 0.7 inline; 0.8,
+    0.7, 0.6 by a shared worker."""
+    same = ('--op', 'write', '--test', 'rate', '--size', '64', '--depth', '64', '--batch', '16',
+            '--qps', '1,100,1000,10000', '--rounds', '3')
+    calls = (Call('inline', (*same, '--one-core')), Call('worker', (*same, '--shared-worker')))
+    return Group('many queue pairs', calls, tuple(
+        Row(f'64 B WRITE rate, {qps:,} queue pairs over one, {call}', 'msg/s',
+            *(Figure(call, 'write', 'rate', 64, qps=n) for n in (qps, 1)), bar)
+        for call, bars in (('inline', MANY_INLINE), ('worker', MANY_WORKER))
+        for qps, bar in zip((100, 1000, 10000), bars)))
+
+
+def percentiles():
+    """What is late although the machine did not stall a thread; and an open loop at half of the
+    rate measured before it, which has to be held."""
+    calls = (Call('trip', ('--op', 'write,send', '--test', 'latency', '--size', '8',
+                           '--percentiles', '--rounds', '4')),
+             Call('open', ('--op', 'write', '--test', 'latency', '--size', '64', '--open', '50%',
+                           '--schedule', 'poisson', '--one-core', '--rounds', '4')))
+    def trip(op, what):
+        return Figure('trip', op, 'latency', 8, what=what)
+    def open_loop(what):
+        return Figure('open', 'write', 'latency', 64, what=what)
+    return Group('percentiles', calls, tuple(
+        Row(f'8 B {op.upper()} round trip p99.9 without stalls, over p50', 'ns',
+            trip(op, 'undisturbed/p99.9'), trip(op, 'undisturbed/p50'), 4.0, True)
+        for op in ('write', 'send')) + (
+        Row('64 B WRITE, open loop at half the rate: rate held', 'msg/s',
+            open_loop('open/achieved'), open_loop('open/rate'), 0.90),))
 
 
 def memif():
@@ -396,7 +448,9 @@ def floors():
 
 def groups():
     """Everything, in the order of the table."""
-    return (embedded_link(), rates('rate', 'two cores', 0.35),
-            rates('rate1', 'one core', 0.30, '--one-core'), single_posts(), bandwidths(),
-            round_trips(), memif(), shared_worker(), attached(), private(), seats(), sockets(),
-            engines(), idling(), *overhead(), registering(), waking(), losses(), floods(), floors())
+    return (
+        embedded_link(), rates('rate', 'two cores', 0.35),
+        rates('rate1', 'one core', 0.30, '--one-core'), single_posts(), both_directions(), many(),
+        bandwidths(), round_trips(), percentiles(), memif(), shared_worker(), attached(),
+        private(), seats(), sockets(), engines(), idling(), *overhead(), registering(), waking(),
+        losses(), floods(), floors())
