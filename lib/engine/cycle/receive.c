@@ -24,15 +24,23 @@ find(const struct plx_engine *engine, uint32_t qpn)
 	return entry->qpn == qpn || PLX_MUTANT(QPN_LOW_BITS) ? entry->qp : NULL;
 }
 
+/* "None" contains "good": the data is right, and the checksum in the packet unfinished. virtio has
+ * that from senders of the same machine. */
+_Static_assert((RTE_MBUF_F_RX_IP_CKSUM_NONE & RTE_MBUF_F_RX_IP_CKSUM_GOOD) != 0 &&
+		       (RTE_MBUF_F_RX_IP_CKSUM_BAD & RTE_MBUF_F_RX_IP_CKSUM_GOOD) == 0 &&
+		       (RTE_MBUF_F_RX_L4_CKSUM_NONE & RTE_MBUF_F_RX_L4_CKSUM_GOOD) != 0 &&
+		       (RTE_MBUF_F_RX_L4_CKSUM_BAD & RTE_MBUF_F_RX_L4_CKSUM_GOOD) == 0,
+	       "one bit says whether the port vouches for a checksum");
+
 /* The checks that the port's hardware has done on this packet. */
 static unsigned
 trust_of(const struct rte_mbuf *m)
 {
 	unsigned trust = 0;
 
-	if ((m->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_GOOD)
+	if (m->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_GOOD)
 		trust |= PLX_TRUST_IP_CHECKSUM;
-	if ((m->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_GOOD)
+	if (m->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_GOOD)
 		trust |= PLX_TRUST_UDP_CHECKSUM;
 	return trust;
 }

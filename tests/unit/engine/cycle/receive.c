@@ -324,6 +324,30 @@ checksums_that_the_hardware_has_found_right_are_trusted(void **state)
 }
 
 static void
+an_unfinished_checksum_that_the_port_vouches_for_is_trusted(void **state)
+{
+	struct pair_port *port = &pair.side[1].port;
+	const struct plx_rc_counters *c;
+	(void)state;
+	open_and_catch();
+	c = plx_engine_qp_counters(pair.side[1].qp);
+	frame[UDP_AT + 6] = 0x77; /* not in the ICRC */
+	assert_true(pair_inject(&pair, 1, frame, frame_len, 1));
+	port->wire[(port->first + port->count - 1) % PAIR_WIRE]->ol_flags =
+		RTE_MBUF_F_RX_L4_CKSUM_NONE;
+	pair_run(&pair, 3);
+	assert_int_equal(c->verdict[PLX_VERDICT_ACCEPT], 1);
+	/* One that is found bad is not. */
+	assert_true(pair_inject(&pair, 1, frame, frame_len, 1));
+	port->wire[(port->first + port->count - 1) % PAIR_WIRE]->ol_flags =
+		RTE_MBUF_F_RX_L4_CKSUM_BAD;
+	pair_run(&pair, 3);
+	assert_int_equal(plx_engine_counters(pair.side[1].engine)->refused[PLX_WIRE_UDP_CHECKSUM],
+			 1);
+	pair_close(&pair);
+}
+
+static void
 congestion_marks_reach_the_queue_pair(void **state)
 {
 	(void)state;
@@ -386,6 +410,7 @@ main(void)
 		cmocka_unit_test(a_wrong_icrc_changes_nothing),
 		cmocka_unit_test(chains_are_copied_into_one),
 		cmocka_unit_test(checksums_that_the_hardware_has_found_right_are_trusted),
+		cmocka_unit_test(an_unfinished_checksum_that_the_port_vouches_for_is_trusted),
 		cmocka_unit_test(congestion_marks_reach_the_queue_pair),
 		cmocka_unit_test(after_a_pause_packets_come_before_timers),
 	};
