@@ -72,6 +72,8 @@ check_numbers(const struct plx_ethdev *dev, struct plx_why *why)
 	const struct rte_eth_desc_lim *tx = &dev->info.tx_desc_lim;
 	uint16_t queues = RTE_MIN(dev->info.max_rx_queues, dev->info.max_tx_queues);
 
+	if (dev->quirk->queues != 0)
+		queues = RTE_MIN(queues, dev->quirk->queues);
 	if (config->queues > queues) {
 		plx_why_set(why,
 			    "device \"%.60s\" has %u pairs of RX and TX queues, and %u engines "

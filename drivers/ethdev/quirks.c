@@ -143,6 +143,9 @@ static const struct quirk quirks[] = {
 	/* A chain is sent with the bytes of the first segment and the full length, without an
 	 * error. It does not offer MULTI_SEGS in 22.11; later versions do. */
 	{"net_af_xdp", NULL, .segments = false},
+	/* Reports two pairs of queues for every model. Those before the 82571 have one: what is
+	 * sent on another never leaves. */
+	{"net_e1000_em", NULL, .queues = 1, .segments = true},
 	/* Passes pointers. */
 	{"net_ring", no_limit, .mtu_unset = true, .segments = true, .stays = ring_stays},
 	{"net_null", no_limit, .mtu_unset = true, .segments = true},

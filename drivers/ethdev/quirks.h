@@ -32,6 +32,7 @@ struct quirk {
 	bool rx_fd_is_data;   /* interrupts: the descriptor that packets are read from, always armed
 			       */
 	bool segments;        /* chains are sent correctly, if the device offers MULTI_SEGS */
+	uint16_t queues;      /* pairs that every model has; 0: as many as it reports */
 	/* Must the device be kept, stopped and without buffers, after the close? NULL: no.
 	 * @param made it was created by this open */
 	bool (*stays)(const char *args, bool made);

@@ -30,6 +30,7 @@ a_driver_without_a_row_does_as_it_says(void **state)
 		assert_true(quirk_of(plain[i])->segments);
 		assert_false(quirk_of(plain[i])->tx_lost_on_exit);
 		assert_false(quirk_of(plain[i])->mtu_unset);
+		assert_int_equal(quirk_of(plain[i])->queues, 0);
 	}
 }
 
@@ -110,6 +111,16 @@ a_memif_server_stays_and_a_ring_of_anothers(void **state)
 	assert_false(row("net_ring")->tx_lost_on_exit);
 }
 
+/* It reports two: a row of make interop shows that it is refused with more than one engine. */
+static void
+an_e1000_has_one_pair_of_queues(void **state)
+{
+	(void)state;
+	assert_int_equal(row("net_e1000_em")->queues, 1);
+	assert_null(row("net_e1000_em")->limit);
+	assert_true(row("net_e1000_em")->segments);
+}
+
 int
 main(void)
 {
@@ -119,6 +130,7 @@ main(void)
 		cmocka_unit_test(arguments_set_the_limit),
 		cmocka_unit_test(what_is_not_a_number_is_missing),
 		cmocka_unit_test(a_memif_server_stays_and_a_ring_of_anothers),
+		cmocka_unit_test(an_e1000_has_one_pair_of_queues),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
