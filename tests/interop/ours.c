@@ -12,6 +12,10 @@
 
 #include "ours.h"
 
+enum {
+	COUNTERS_MAX = 512, /* more than an adapter has */
+};
+
 struct ours ours;
 
 void
@@ -63,9 +67,9 @@ ours_ip_text(const struct plx_ip *ip, char text[33])
 }
 
 static bool
-make_cq(uint32_t depth, struct plx_cq **cq)
+make_cq(uint32_t depth, uint32_t engine, struct plx_cq **cq)
 {
-	struct plx_cq_options options = {.depth = depth};
+	struct plx_cq_options options = {.depth = depth, .engine = engine};
 
 	return plx_cq_create(ours.adapter, &options, cq) == PLX_OK;
 }
@@ -94,13 +98,15 @@ start_qp(struct plx_qp *qp, enum plx_qp_type type, struct plx_why *why)
 	return status;
 }
 
-/* qp id= gid= [depth=] [rd=] [qkey=]: create one, which accepts receives; `gid` is the peer's,
- * which selects one of our addresses. With a Q_Key it is one for datagrams. */
+/* qp id= gid= [depth=] [rd=] [qkey=] [engine=]: create one, which accepts receives; `gid` is the
+ * peer's, which selects one of our addresses. With a Q_Key it is one for datagrams; with an engine
+ * that one serves it. */
 static void
 run_qp(const struct line *line)
 {
 	uint64_t id = line_number(line, "id", OURS_QPS);
 	uint32_t depth = (uint32_t)line_number(line, "depth", 64);
+	uint32_t engine = (uint32_t)line_number(line, "engine", 0);
 	struct plx_qp_options options = {
 		.sq_depth = depth,
 		.rq_depth = depth,
@@ -123,7 +129,7 @@ run_qp(const struct line *line)
 	options.responder_resources =
 		options.type == PLX_QP_UD ? 0 : (uint32_t)line_number(line, "rd", 16);
 	one = &ours.qp[id];
-	if (!make_cq(depth, &one->send_cq) || !make_cq(depth, &one->recv_cq)) {
+	if (!make_cq(depth, engine, &one->send_cq) || !make_cq(depth, engine, &one->recv_cq)) {
 		drop_qp(one);
 		line_answer("error no completion queue");
 		return;
@@ -273,7 +279,38 @@ run_mrdrop(const struct line *line)
 	ours_answer(status, NULL);
 }
 
+/* port: does it have a link? */
+static void
+run_port(const struct line *line)
+{
+	struct plx_adapter_info info;
+
+	(void)line;
+	plx_adapter_query(ours.adapter, &info);
+	line_answer("ok link=%d engines=%u", info.link_up, info.engines);
+}
+
+/* counters: those of the adapter that are not zero */
+static void
+run_counters(const struct line *line)
+{
+	static struct plx_counter counters[COUNTERS_MAX];
+	static char text[LINE_BYTES];
+	uint32_t n = plx_adapter_counters(ours.adapter, counters, COUNTERS_MAX);
+	int used = 0;
+
+	(void)line;
+	*text = 0;
+	for (uint32_t i = 0; i < n && i < COUNTERS_MAX; i++)
+		if (counters[i].value)
+			used += snprintf(text + used, sizeof(text) - (size_t)used, " %s=%llu",
+					 counters[i].name, (unsigned long long)counters[i].value);
+	line_answer("ok%s", text);
+}
+
 static const struct line_command commands[] = {
+	{"port", run_port},
+	{"counters", run_counters},
 	{"qp", run_qp},
 	{"connect", run_connect},
 	{"state", run_state},
@@ -342,7 +379,24 @@ drop_all(void)
 			fprintf(stderr, "region %d cannot be given back\n", i);
 }
 
-/* DEVICE ADDRESS/BITS... [ecn], or the socket of a polluxd. */
+/* One word behind the device: an address, or an option of the adapter. */
+static bool
+wish(struct plx_adapter_options *options, const char *word)
+{
+	unsigned int number;
+
+	if (strcmp(word, "ecn") == 0)
+		options->ecn = true;
+	else if (sscanf(word, "engines=%u", &number) == 1)
+		options->engines = number;
+	else if (sscanf(word, "path_mtu=%u", &number) == 1)
+		options->path_mtu = number;
+	else
+		return wish_address(options, word);
+	return true;
+}
+
+/* DEVICE ADDRESS/BITS... [OPTION...], or the socket of a polluxd. */
 static bool
 parse(int argc, char **argv, struct plx_adapter_options *options)
 {
@@ -353,16 +407,16 @@ parse(int argc, char **argv, struct plx_adapter_options *options)
 	}
 	options->mode = PLX_MODE_INLINE;
 	for (int i = 2; i < argc; i++) {
-		if (strcmp(argv[i], "ecn") == 0)
-			options->ecn = true;
-		else if (!wish_address(options, argv[i])) {
-			fprintf(stderr, "%s is neither ADDRESS/BITS nor ecn\n", argv[i]);
+		if (!wish(options, argv[i])) {
+			fprintf(stderr, "%s is neither ADDRESS/BITS nor an option\n", argv[i]);
 			return false;
 		}
 	}
 	if (argc < 3) {
-		fprintf(stderr, "usage: %s DEVICE ADDRESS/BITS... [ecn], or %s SOCKET\n", argv[0],
-			argv[0]);
+		fprintf(stderr,
+			"usage: %s DEVICE ADDRESS/BITS... [ecn] [engines=N] [path_mtu=BYTES], "
+			"or %s SOCKET\n",
+			argv[0], argv[0]);
 		return false;
 	}
 	snprintf(options->device, sizeof(options->device), "%s", argv[1]);
@@ -385,6 +439,7 @@ main(int argc, char **argv)
 		return 1;
 	}
 	plx_adapter_query(ours.adapter, &info);
+	ours.has_engines = info.engines > 1;
 	line_answer("ok mtu=%u mac=%02x:%02x:%02x:%02x:%02x:%02x", info.path_mtu, info.mac[0],
 		    info.mac[1], info.mac[2], info.mac[3], info.mac[4], info.mac[5]);
 	lines_serve(commands, sizeof(commands) / sizeof(commands[0]), poll_adapter);

@@ -29,6 +29,7 @@ struct ours {
 	struct plx_mr *mr[AREAS];
 	struct plx_mw *mw[OURS_MWS];
 	struct plx_ah *ah[OURS_AHS];
+	bool has_engines; /* more than one */
 	bool is_attached; /* the adapter is polluxd's, and so is the memory of areas */
 };
 

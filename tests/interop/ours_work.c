@@ -23,15 +23,19 @@ static const char *const status_names[PLX_WC_COUNT] = {
 #undef PLX_X
 };
 
-/* Poll: one completion, or none. Sleeps a little when nothing happens. */
+/* Poll: one completion, or none. Sleeps a little when nothing happens. The poll of a pinned queue
+ * runs its engine alone, and what it waits for may arrive at another one's queue of the port. */
 static uint32_t
 look(struct plx_cq *cq, struct plx_wc *wc)
 {
 	static const struct timespec nap = {.tv_nsec = 50000};
 
-	for (int i = 0; i < 100; i++)
+	for (int i = 0; i < 100; i++) {
+		if (ours.has_engines)
+			plx_adapter_poll(ours.adapter);
 		if (plx_cq_poll(cq, wc, 1))
 			return 1;
+	}
 	nanosleep(&nap, NULL);
 	return 0;
 }
