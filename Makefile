@@ -157,7 +157,7 @@ sanitize: prepare-test prepare-interop build-asan/build.ninja ## the same tests 
 INTEROP_ARGS ?=
 
 .PHONY: interop
-interop: prepare-interop build/build.ninja ## against Linux rxe in a guest, the whole matrix; 30 min
+interop: prepare-interop build/build.ninja ## against Linux rxe in a guest, the whole matrix; 40 min
 	ninja -C build tests/interop/ours tests/interop/ours_ndk apps/polluxd/polluxd tests/interop/guest
 	tests/interop/run $(addprefix build/,tests/interop/ours tests/interop/ours_ndk \
 		apps/polluxd/polluxd tests/interop/guest) build-guest \

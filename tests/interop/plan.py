@@ -14,6 +14,7 @@ import errors
 import fast
 import judge
 import marks
+import pci
 import perftest
 import perftest_cm
 import rig
@@ -59,6 +60,7 @@ class Plan:
         self.rows, self.packets, self.broken = [], 0, []
         self.place = rig.Rig(arguments.image.resolve())
         self.mac, self.is_capable = None, False  # our Ethernet address; are we ECN-capable?
+        self.port = 'rxetap1'  # of the bridge, where captures are taken
         self.seats = {}  # the ends of rows that are not of the two ends of all others
 
     def wants(self, row):
@@ -101,6 +103,7 @@ class Plan:
             self.attached()
             if not self.arguments.smoke:
                 self.taps()
+            pci.Rows(self).run()
             self.rxe.program.close()
 
     @staticmethod
@@ -277,7 +280,7 @@ class Plan:
         """A capture around what is done; then what it shows is judged."""
         path = pathlib.Path(self.place.state, f'{name}.pcap')
         judges = []
-        with self.place.capture(path):
+        with self.place.capture(path, self.port):
             yield judges
         try:
             capture = judge.Capture(path)

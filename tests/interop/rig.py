@@ -23,6 +23,7 @@ CLONE_NEWNET = 0x40000000
 
 OURS = {4: '10.77.0.100', 6: 'fd77::100'}
 RXE = {4: '10.77.0.1', 6: 'fd77::1'}
+HOST6 = 'fd77::fe'
 HOST = '10.77.0.254'  # the kernel's, in the namespace: for what tools exchange over TCP
 PORT = 7000           # of the guest's program
 KERNEL_PORT = 7001    # of what speaks to the consumer in its kernel
@@ -67,10 +68,11 @@ class Program:
         return line.decode()
 
     def last_words(self):
-        if not self.process or not self.process.stderr:
+        said = self.process and (self.process.stderr or self.process.stdout)  # a guest's: stdout
+        if not said:
             return ''
         self.process.wait(PATIENCE)
-        return ': ' + self.process.stderr.read()[-2000:]
+        return ': ' + said.read()[-2000:]
 
     def try_to(self, verb, seconds=PATIENCE, **arguments):
         """Returns (first word of the answer, the rest)."""
@@ -271,11 +273,11 @@ class Rig:
         return Program(f"guest {guest}'s kernel", self.dial(f'10.77.0.{guest}', KERNEL_PORT))
 
     @contextlib.contextmanager
-    def capture(self, path, guest=1):
-        """Everything that passes the guest's port of the bridge, as a pcap file."""
+    def capture(self, path, port='rxetap1'):
+        """Everything that passes a port of the bridge, guest 1's, as a pcap file."""
         with self.inside():
             child = subprocess.Popen(
-                ['dumpcap', '-P', '-B', '64', '-i', f'rxetap{guest}', '-f', 'udp port 4791', '-w',
+                ['dumpcap', '-P', '-B', '64', '-i', port, '-f', 'udp port 4791', '-w',
                  str(path)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.children.append(child)
         for line in child.stderr:
