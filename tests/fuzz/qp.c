@@ -423,6 +423,7 @@ step_modify(struct play *p)
 	if (choice & 0x80) { /* a new life */
 		CHECK(plx_rc_modify(w->qp, PLX_QP_RESET, NULL) == PLX_OK);
 		CHECK(plx_rc_wake_ns(w->qp) == PLX_NEVER);
+		world_take_kept(w);
 		forget(p);
 		plx_rc_query(w->qp, &w->view);
 		world_connect(w);
@@ -430,6 +431,7 @@ step_modify(struct play *p)
 	}
 	if (plx_rc_modify(w->qp, to, &w->attr) == PLX_OK && to == PLX_QP_RESET)
 		forget(p);
+	world_take_kept(w);
 }
 
 static void

@@ -14,6 +14,7 @@ enum {
 };
 
 static uint8_t qp_memory[WORLD_MEMORY] PLX_ALIGNED_LINE;
+static uint8_t keep_memory[32768] PLX_ALIGNED_LINE;
 static uint8_t rq_memory[WORLD_MEMORY] PLX_ALIGNED_LINE;
 static uint8_t mem_memory[WORLD_MEMORY] PLX_ALIGNED_LINE;
 
@@ -171,11 +172,14 @@ on_emit(struct world *w, const struct plx_emit *emit)
 	CHECK(emit->pkt.payload_bytes <= w->attr.mtu &&
 	      emit->pkt.pad == (-emit->pkt.payload_bytes & 3));
 	CHECK(emit->iov_first + emit->iovs <= w->actions.iovs);
+	if (op->kind == PLX_OP_ACK && emit->pkt.payload_bytes > 0)
+		CHECK(w->attr.selective && emit->pkt.payload_bytes == PLX_NAK_BITMAP_BYTES &&
+		      emit->pkt.aeth.syndrome == (PLX_AETH_NAK | PLX_NAK_SEQUENCE));
 	for (uint32_t i = 0; i < emit->iovs; i++) {
 		const struct plx_iov *iov = &w->actions.iov[emit->iov_first + i];
 
 		bytes += iov->bytes;
-		if (op->kind != PLX_OP_CNP)
+		if (op->kind != PLX_OP_CNP && op->kind != PLX_OP_ACK)
 			CHECK(world_grants(w, iov->base, iov->bytes,
 					   answer ? PLX_ACCESS_REMOTE_READ : 0) ||
 			      (!answer &&
@@ -376,16 +380,13 @@ check_given(struct world *w, const struct plx_pkt *pkt, const struct plx_rc_view
 		CHECK(is_unchanged(before, after, w->verdict, pkt));
 }
 
-enum plx_verdict
-world_give(struct world *w, const struct plx_pkt *pkt)
+static enum plx_verdict
+judge(struct world *w, const struct plx_pkt *pkt)
 {
-	static const struct plx_frame no_frame;
 	const struct plx_rc_counters *counters = plx_rc_counters(w->qp);
 	uint64_t counted[PLX_VERDICT_COUNT];
 	struct plx_rc_view before, after;
 
-	if (plx_rc_admit(w->qp, &no_frame, pkt) != PLX_VERDICT_ACCEPT)
-		return PLX_VERDICT_NONE;
 	memset(&before, 0, sizeof(before));
 	memset(&after, 0, sizeof(after));
 	plx_rc_query(w->qp, &before);
@@ -402,6 +403,54 @@ world_give(struct world *w, const struct plx_pkt *pkt)
 	world_execute(w, 0);
 	w->judging = PLX_OP_NONE;
 	return w->verdict;
+}
+
+/* A packet and its payload, in one block of exactly their size. */
+static struct plx_pkt *
+copy_of(const struct plx_pkt *pkt)
+{
+	struct plx_pkt *copy = malloc(sizeof(*copy) + pkt->payload_bytes);
+
+	CHECK(copy != NULL);
+	*copy = *pkt;
+	if (pkt->payload_bytes > 0)
+		memcpy(copy + 1, pkt->payload, pkt->payload_bytes);
+	copy->payload = (const uint8_t *)(copy + 1);
+	return copy;
+}
+
+void
+world_take_kept(struct world *w)
+{
+	static const struct plx_frame no_frame;
+	enum plx_kept_kind kind;
+	struct plx_kept kept;
+
+	while ((kind = plx_rc_next_kept(w->qp, &kept)) != PLX_KEPT_NONE) {
+		const struct plx_pkt *pkt = kept.packet;
+
+		if (kind == PLX_KEPT_NEXT &&
+		    plx_rc_admit(w->qp, &no_frame, pkt) == PLX_VERDICT_ACCEPT)
+			(void)judge(w, pkt);
+		free(kept.packet);
+	}
+}
+
+enum plx_verdict
+world_give(struct world *w, const struct plx_pkt *pkt)
+{
+	static const struct plx_frame no_frame;
+	enum plx_verdict verdict;
+	struct plx_kept *place;
+
+	if (plx_rc_admit(w->qp, &no_frame, pkt) != PLX_VERDICT_ACCEPT)
+		return PLX_VERDICT_NONE;
+	verdict = judge(w, pkt);
+	place = plx_rc_keep(w->qp, pkt, verdict);
+	if (place != NULL)
+		place->packet = copy_of(pkt);
+	world_take_kept(w);
+	return verdict;
 }
 
 /* ---- life and death ---- */
@@ -436,6 +485,7 @@ caps_and_attr(struct world *w, const uint8_t choice[16])
 		.window_packets = 1 + choice[10] % 20,
 		.ack_interval = 1 + choice[11] % 8,
 		.read_chunk_packets = 1 + choice[12] % 5,
+		.selective = choice[13] & 2,
 	};
 }
 
@@ -476,6 +526,12 @@ world_reset(struct world *w, const uint8_t choice[16])
 	ids.domain = w->domain;
 	ids.mem = w->mem;
 	ids.rq = w->rq;
+	if (choice[13] & 4) {
+		bytes = plx_keep_bytes(1);
+		CHECK(bytes <= sizeof(keep_memory));
+		memset(keep_memory, 0, bytes);
+		ids.keep = plx_keep_init(keep_memory, 1, 1 + choice[15]);
+	}
 	ids.cc = choice[13] & 1 ? &world_cc : &plx_cc_none;
 	ids.cc_state = choice[13] & 1 ? w : NULL;
 	w->qp = plx_rc_init(qp_memory, &w->caps, &ids);
@@ -488,9 +544,12 @@ world_close(struct world *w)
 	struct plx_rc_view view;
 
 	plx_rc_query(w->qp, &view);
-	if (view.state == PLX_QP_RESET)
+	if (view.state == PLX_QP_RESET) {
+		world_take_kept(w);
 		return;
+	}
 	CHECK(plx_rc_modify(w->qp, PLX_QP_ERROR, NULL) == PLX_OK);
+	world_take_kept(w);
 	world_drain(w);
 	CHECK(plx_rc_wake_ns(w->qp) == PLX_NEVER);
 	plx_rc_query(w->qp, &view);

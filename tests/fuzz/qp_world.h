@@ -101,6 +101,8 @@ void world_execute(struct world *w, uint32_t budget);
 void world_look(struct world *w);
 /** Ask for everything until the QP rests. */
 void world_drain(struct world *w);
+/** Judge or release what need not be kept any more. */
+void world_take_kept(struct world *w);
 /** Take the QP from where it is to RTS. */
 void world_connect(struct world *w);
 /** To ERROR, and everything posted comes back. */
