@@ -19,6 +19,7 @@
 
 #include "clock.h"
 #include "cpu.h"
+#include "end.h"
 #include "must.h"
 #include "plx_verbs.h"
 #include "result.h"
@@ -54,14 +55,6 @@ static const struct {
 };
 
 /* One end of a lane. */
-struct end {
-	struct plx_adapter *adapter;
-	struct plx_pd *pd;
-	struct plx_cq *cq;
-	struct plx_mr *mr;
-	struct plx_qp *qp;
-};
-
 struct lane {
 	struct end from, to;
 	struct plx_send_wr batch[BATCH];
@@ -112,16 +105,9 @@ static void
 make_end(struct end *end, struct plx_adapter *adapter, uint32_t engine, void *memory)
 {
 	const struct plx_cq_options cq = {.depth = 4 * BATCHES, .engine = engine};
-	struct plx_qp_options qp = {.sq_depth = BATCHES * BATCH, .rq_depth = 1};
+	const struct plx_qp_options qp = {.sq_depth = BATCHES * BATCH, .rq_depth = 1};
 
-	end->adapter = adapter;
-	must(plx_pd_create(adapter, &end->pd), "domain");
-	must(plx_cq_create(adapter, &cq, &end->cq), "completion queue");
-	must(plx_mr_register(end->pd, memory, BYTES,
-			     PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_REMOTE_WRITE, &end->mr),
-	     "region");
-	qp.send_cq = qp.recv_cq = end->cq;
-	must(plx_qp_create(end->pd, &qp, &end->qp, &why), "queue pair");
+	end_make(end, adapter, &cq, qp, memory, BYTES);
 }
 
 static void

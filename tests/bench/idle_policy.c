@@ -19,6 +19,7 @@
 
 #include "clock.h"
 #include "cpu.h"
+#include "end.h"
 #include "must.h"
 #include "plx_verbs.h"
 #include "result.h"
@@ -56,14 +57,6 @@ static const struct {
 	{100, 4, "posts-100ms", "packets-100ms", "share-100ms"},
 };
 
-struct end {
-	struct plx_adapter *adapter;
-	struct plx_pd *pd;
-	struct plx_cq *cq;
-	struct plx_mr *mr;
-	struct plx_qp *qp;
-};
-
 static struct end ends[2];
 static uint8_t *memory;
 static json_t *results;
@@ -74,9 +67,9 @@ static void
 open_end(int i, enum plx_idle idle, bool is_inline)
 {
 	const struct plx_cq_options cq = {.depth = 16};
-	struct plx_qp_options qp = {.sq_depth = 4, .rq_depth = 1};
+	const struct plx_qp_options qp = {.sq_depth = 4, .rq_depth = 1};
 	struct plx_adapter_options options;
-	struct end *end = &ends[i];
+	struct plx_adapter *adapter;
 
 	plx_adapter_options_init(&options);
 	options.mode = is_inline ? PLX_MODE_INLINE : PLX_MODE_WORKER;
@@ -88,14 +81,8 @@ open_end(int i, enum plx_idle idle, bool is_inline)
 	options.address[0].ip = (struct plx_ip){.version = 4, .v = {10, 55, 70, (uint8_t)(1 + i)}};
 	options.address[0].prefix_bits = 24;
 	options.addresses = 1;
-	must(plx_adapter_open(i == 0 ? "near" : "far", &options, &end->adapter, &why), "adapter");
-	must(plx_pd_create(end->adapter, &end->pd), "domain");
-	must(plx_cq_create(end->adapter, &cq, &end->cq), "completion queue");
-	must(plx_mr_register(end->pd, memory, BYTES,
-			     PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_REMOTE_WRITE, &end->mr),
-	     "region");
-	qp.send_cq = qp.recv_cq = end->cq;
-	must(plx_qp_create(end->pd, &qp, &end->qp, &why), "queue pair");
+	must(plx_adapter_open(i == 0 ? "near" : "far", &options, &adapter, &why), "adapter");
+	end_make(&ends[i], adapter, &cq, qp, memory, BYTES);
 }
 
 static void
