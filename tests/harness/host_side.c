@@ -2,6 +2,7 @@
  *
  * See host_side.h.
  */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,4 +144,17 @@ host_side_run(struct host_process *host, const struct CMUnitTest *tests, size_t 
 	served = host;
 	host_process_fork(host, host_side_offer);
 	return _cmocka_run_group_tests("programs at a host", tests, n, set_up, tear_down);
+}
+
+unsigned
+host_side_descriptors(void)
+{
+	DIR *descriptors = opendir("/proc/self/fd");
+	unsigned n = 0;
+
+	assert_non_null(descriptors);
+	while (readdir(descriptors) != NULL)
+		n++;
+	closedir(descriptors);
+	return n;
 }

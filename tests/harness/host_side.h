@@ -39,6 +39,8 @@ void host_side_open(struct host_side *side, const char *name);
 void host_side_close(struct host_side *side);
 /** Connect their queue pairs. */
 void host_side_join(struct host_side *a, struct host_side *b);
+/** Descriptors that this process has. */
+unsigned host_side_descriptors(void);
 /** WRITE bytes of this value from `a` to `b`, poll for the completion, and compare. */
 void host_side_write(struct host_side *a, struct host_side *b, uint8_t seed);
 

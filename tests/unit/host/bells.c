@@ -4,7 +4,6 @@
  * it does, end with their seat, and whatever a program does to its own harms no other. Start with
  * a_post_to_a_host_that_sleeps_rings().
  */
-#include <dirent.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -117,19 +116,6 @@ a_bell_that_is_full_or_rings_for_ever_harms_nobody_else(void **state)
 	host_side_await_nothing(&host);
 }
 
-static unsigned
-count_descriptors(void)
-{
-	DIR *descriptors = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	assert_non_null(descriptors);
-	while (readdir(descriptors) != NULL)
-		n++;
-	closedir(descriptors);
-	return n;
-}
-
 static void
 a_bell_ends_with_its_seat(void **state)
 {
@@ -139,13 +125,13 @@ a_bell_ends_with_its_seat(void **state)
 	(void)state;
 	host_side_open(&side, "a");
 	host_side_close(&side);
-	before = count_descriptors();
+	before = host_side_descriptors();
 	for (int i = 0; i < TURNS; i++) {
 		host_side_open(&side, "a");
 		(void)bell_of(&side);
 		host_side_close(&side);
 	}
-	assert_int_equal(count_descriptors(), before);
+	assert_int_equal(host_side_descriptors(), before);
 	host_side_await_nothing(&host);
 }
 

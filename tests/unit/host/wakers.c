@@ -4,7 +4,6 @@
  * are full, and another program in its process. The host goes on, and nothing of it is left. Start
  * with wake().
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -118,36 +117,23 @@ a_program_that_executes_another_has_left(void **state)
 	close(told[1]);
 }
 
-static unsigned
-count_descriptors(void)
-{
-	DIR *descriptors = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	assert_non_null(descriptors);
-	while (readdir(descriptors) != NULL)
-		n++;
-	closedir(descriptors);
-	return n;
-}
-
 static void
 the_descriptors_of_an_object_end_with_it(void **state)
 {
-	unsigned before = count_descriptors(), open;
+	unsigned before = host_side_descriptors(), open;
 	struct plx_event_channel *channel;
 	struct host_side side;
 
 	(void)state;
 	host_side_open(&side, "a");
-	open = count_descriptors();
+	open = host_side_descriptors();
 	assert_true(plx_cq_fd(side.cq) >= 0);
 	assert_int_equal(plx_event_channel_create(side.adapter, 16, &channel), PLX_OK);
 	assert_true(plx_event_channel_fd(channel) >= 0);
-	assert_true(count_descriptors() > open);
+	assert_true(host_side_descriptors() > open);
 	assert_int_equal(plx_event_channel_destroy(channel), PLX_OK);
 	host_side_close(&side);
-	assert_int_equal(count_descriptors(), before);
+	assert_int_equal(host_side_descriptors(), before);
 }
 
 int

@@ -44,6 +44,15 @@ two_hosts_connect_and_disconnect(void **state)
 	dialogue(6);
 }
 
+/* ALICE requests a connection of BOB, who hears of it. */
+static struct plx_cm_id
+request(struct pair *pair, const struct plx_cm_connect *connect, struct plx_cm_id *alice)
+{
+	assert_int_equal(plx_cm_connect(pair->cm[ALICE], connect, pair->now, alice), PLX_OK);
+	pair_carry(pair);
+	return pair_expect(pair, BOB, PLX_CM_EVENT_REQUESTED)->id;
+}
+
 /* What each side requested, and what both have then: the smaller of request and offer. */
 static void
 both_sides_agree(void **state)
@@ -59,9 +68,7 @@ both_sides_agree(void **state)
 	pair_listen(&pair, BOB, PORT, 0);
 	connect = pair_wish(&pair, ALICE, BOB, ALICE_QPN);
 	connect.own.srq = true;
-	assert_int_equal(plx_cm_connect(pair.cm[ALICE], &connect, pair.now, &alice), PLX_OK);
-	pair_carry(&pair);
-	bob = pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED)->id;
+	bob = request(&pair, &connect, &alice);
 	assert_int_equal(pair.event.context, CONTEXT_LISTENER);
 	assert_int_equal(pair.event.peer.info.remote_qpn, ALICE_QPN);
 	assert_int_equal(pair.event.peer.psn.v, ALICE_QPN * 1000);
@@ -120,9 +127,7 @@ connect_selective(bool alice_can, bool bob_can)
 	pair_listen(&pair, BOB, PORT, 0);
 	connect = pair_wish(&pair, ALICE, BOB, ALICE_QPN);
 	connect.own.selective = alice_can;
-	assert_int_equal(plx_cm_connect(pair.cm[ALICE], &connect, pair.now, &alice), PLX_OK);
-	pair_carry(&pair);
-	bob = pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED)->id;
+	bob = request(&pair, &connect, &alice);
 	assert_int_equal(pair.event.peer.selective, alice_can);
 	own.path_mtu = 4096;
 	own.selective = bob_can;
@@ -163,9 +168,7 @@ private_data_is_exact(void **state)
 	connect = pair_wish(&pair, ALICE, BOB, ALICE_QPN);
 	connect.private_data = words;
 	connect.private_bytes = PLX_CM_PRIVATE_REQ;
-	assert_int_equal(plx_cm_connect(pair.cm[ALICE], &connect, pair.now, &alice), PLX_OK);
-	pair_carry(&pair);
-	bob = pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED)->id;
+	bob = request(&pair, &connect, &alice);
 	assert_memory_equal(pair.event.private_data, words, PLX_CM_PRIVATE_REQ);
 	assert_int_equal(plx_cm_accept(pair.cm[BOB], bob, &own, 0, words, PLX_CM_PRIVATE_REP,
 				       pair.now, &peer),
