@@ -529,7 +529,7 @@ world_reset(struct world *w, const uint8_t choice[16])
 	if (choice[13] & 4) {
 		bytes = plx_keep_bytes(1);
 		CHECK(bytes <= sizeof(keep_memory));
-		memset(keep_memory, 0, bytes);
+		memset(keep_memory, 0xa5, bytes);
 		ids.keep = plx_keep_init(keep_memory, 1, 1 + choice[15]);
 	}
 	ids.cc = choice[13] & 1 ? &world_cc : &plx_cc_none;

@@ -50,12 +50,9 @@ ep_create(const struct ep_config *config)
 	ep->mem = plx_mem_init(test_block(plx_mem_bytes(&config->mem)), &config->mem,
 			       &config->secret);
 	PLX_ASSERT(ep->mem != NULL);
-	if (config->keep_blocks > 0) {
-		size_t bytes = plx_keep_bytes(config->keep_blocks);
-
-		ep->keep = plx_keep_init(memset(test_block(bytes), 0, bytes), config->keep_blocks,
-					 config->keep_packets);
-	}
+	if (config->keep_blocks > 0)
+		ep->keep = plx_keep_init(test_block(plx_keep_bytes(config->keep_blocks)),
+					 config->keep_blocks, config->keep_packets);
 	plx_list_init(&ep->qps);
 	return ep;
 }

@@ -45,10 +45,9 @@ pair_init(struct pair *pair, const struct pair_config *config)
 			side->rq = pair->side[0].rq;
 		ids.rq = side->rq;
 		if (config->keep_packets > 0) {
-			void *block = test_block(plx_keep_bytes(1));
-
-			memset(block, 0, plx_keep_bytes(1));
-			ids.keep = side->keep = plx_keep_init(block, 1, config->keep_packets);
+			side->keep = plx_keep_init(test_block(plx_keep_bytes(1)), 1,
+						   config->keep_packets);
+			ids.keep = side->keep;
 		}
 		if (config->cc && !i) {
 			ids.cc = config->cc;

@@ -199,7 +199,6 @@ open_end(struct world *world, uint32_t number)
 		.read_chunk_packets = PLX_READ_CHUNK_PACKETS_MAX,
 		.selective = world->way == WAY_SELECTIVE,
 	};
-	size_t keep_bytes = plx_keep_bytes(KEEP_BLOCKS);
 	struct plx_rc_ids ids = {.qpn = number, .cc = &plx_cc_none};
 	struct plx_region_attr region_attr = {.va = 0x10000, .length = MEMORY, .access = {rights}};
 
@@ -211,12 +210,9 @@ open_end(struct world *world, uint32_t number)
 	ids.domain = end->domain;
 	ids.mem = end->mem;
 	ids.rq = end->rq;
-	if (world->way != WAY_DROP) {
-		void *memory = test_block(keep_bytes);
-
-		memset(memory, 0, keep_bytes);
-		ids.keep = end->keep = plx_keep_init(memory, KEEP_BLOCKS, KEEP_PACKETS);
-	}
+	if (world->way != WAY_DROP)
+		ids.keep = end->keep = plx_keep_init(test_block(plx_keep_bytes(KEEP_BLOCKS)),
+						     KEEP_BLOCKS, KEEP_PACKETS);
 	end->qp = plx_rc_init(test_block(plx_rc_bytes(&caps)), &caps, &ids);
 	test_rc_bring(end->qp, PLX_QP_RTS, &attr);
 }

@@ -223,7 +223,7 @@ struct plx_keep;
 /** Bytes that plx_keep_init() needs. */
 size_t plx_keep_bytes(uint32_t blocks);
 /**
- * @param memory  [plx_keep_bytes()] zeros, aligned to PLX_CACHE_LINE; owned by the caller
+ * @param memory  [plx_keep_bytes()] aligned to PLX_CACHE_LINE; owned by the caller
  * @param packets kept at once by all queue pairs
  */
 struct plx_keep *plx_keep_init(void *memory, uint32_t blocks, uint32_t packets);
